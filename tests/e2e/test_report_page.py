@@ -178,7 +178,6 @@ def test_more_events_than_wanted_are_merged():
         at.key(Keys.END, "w", "w", Keys.HOME)
         row = at.run("return [...document.querySelectorAll('#event-grid tr')].find((r) => r.textContent.includes('ranges merged'))?.dataset.row")
         assert row, at.text("event-grid")
-        equal(at.text("search-note"), "of those that are drawn singly")
         # The flame graph is that of all events: it has the sums of its table.
         at.key(Keys.HOME, picture="flame-graph")
         equal(at.text("live").split(" (")[0], "name 0, total 60 µs")
@@ -186,16 +185,6 @@ def test_more_events_than_wanted_are_merged():
 
 
 # ---- Keys ---------------------------------------------------------------------------------------
-
-def test_the_flame_graph_knows_parents_that_are_not_selected():
-    with Folder() as folder:
-        at = opened(folder, "--match", "kernel", f1(folder))
-        at.key(Keys.HOME, picture="flame-graph")
-        assert at.text("live").startswith("step, total 0 ns"), at.text("live")
-        at.key(Keys.ARROW_DOWN, Keys.ARROW_DOWN, picture="flame-graph")
-        equal(at.text("live"), "kernel, total 90 ns (100.0 %), self 90 ns, 3 ranges, depth 2")
-        at.quiet()
-
 
 def test_walks_f1_by_keys():
     with Folder() as folder:
@@ -287,6 +276,82 @@ def test_the_flame_graph_has_the_same_keys():
         equal(at.text("live"), "kernel, total 90 ns (31.0 %), self 90 ns, 3 ranges, depth 2")
         at.key(Keys.ESCAPE, picture="flame-graph")
         equal([at.text("flame-selected"), at.text("live")], ["", "nothing is selected"])
+        at.quiet()
+
+
+def flame_walk(at):
+    """What the flame graph says of each path."""
+    said = []
+    at.key(Keys.HOME, picture="flame-graph")
+    stack = 1
+    while stack:
+        said.append(at.text("live"))
+        at.key(Keys.ARROW_DOWN, picture="flame-graph")
+        if at.text("live") != "no child":
+            stack += 1
+            continue
+        while stack:
+            at.key(Keys.ARROW_RIGHT, picture="flame-graph")
+            if at.text("live") != "no next one here":
+                break
+            at.key(Keys.ARROW_UP, picture="flame-graph")
+            stack -= 1
+    return said
+
+
+def test_the_flame_graph_has_the_stacks_of_what_is_selected():
+    with Folder() as folder:
+        at = opened(folder, "--match", "kernel", f1(folder))
+        equal(flame_walk(at), ["step, total 0 ns, self 0 ns, 0 ranges, depth 0, not selected; 90 ns (100.0 %) below it",
+                               "compute, total 0 ns, self 0 ns, 0 ranges, depth 1, not selected; 90 ns (100.0 %) below it",
+                               "kernel, total 90 ns (100.0 %), self 90 ns, 3 ranges, depth 2"])
+        at.search("compute")
+        equal(at.text("search-count"), "0 matches")
+        at.key("n", picture="flame-graph")
+        equal(at.text("live"), "compute, total 0 ns, self 0 ns, 0 ranges, depth 1, not selected; 90 ns (100.0 %) below it")
+        at.quiet()
+
+
+def cut_lines():
+    lines = []
+    for i in range(3000):
+        at = i * 1000
+        lines += ['RangePush, %d, 1, "step %d"' % (at, i % 3), 'RangePush, %d, 1, "op %d"' % (at + 100, i % 5), "RangePop, %d, 1" % (at + 300 + i % 7),
+                  "RangePop, %d, 1" % (at + 600)]
+    return lines + range_lines(3000000, 100000000, "long", 2) + range_lines(3000010, 90000000, "long", 2)
+
+
+def test_the_flame_graph_is_of_all_events():
+    with Folder() as folder:
+        store = store_of(folder, *cut_lines())
+        whole = flame_walk(opened(folder, store))
+        at = opened(folder, "--max-events", "100", store)
+        equal(flame_walk(at), whole)
+        equal(len(whole), 2 + 3 + 15)
+        at.quiet()
+
+
+def test_says_what_merged_events_are():
+    with Folder() as folder:
+        path = write(folder, "--max-events", "100", store_of(folder, *cut_lines()))
+        at = page()
+        at.open(path)
+        at.search("step")
+        matches, rest = re.fullmatch(r"(\d+) matches; ([\d\u202f]+) events are merged and were not searched", at.text("search-count")).groups()
+        merged = int(rest.replace("\u202f", ""))
+        single = int(re.match(r"\d+", at.text("banner")).group())
+        equal([int(matches) <= single, single + merged], [True, at.run("return nvtxtReport.events")])
+        at.search("")
+        row = at.run("nvtxtReport.select(1); return nvtxtReport.selected")
+        assert row["merged"] > 1, row
+        assert "Self time" not in at.text("selection") and "Events" + str(row["merged"]) in at.text("selection"), at.text("selection")
+        at.search("long")
+        at.key("n")
+        assert "%s events of this page are merged" % rest in at.text("selection"), at.text("selection")
+        at.open(path, "#t=2000..5000&sel=5&q=long")
+        equal([at.view(), at.selected()], [{"start": "2000", "end": "5000"}, None])
+        assert at.text("live").startswith("The event of the link is not drawn singly"), at.text("live")
+        equal(at.text("search-count").split(";")[0], "2 matches")
         at.quiet()
 
 

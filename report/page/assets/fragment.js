@@ -64,6 +64,9 @@ class Fragment {
             if (state.sel === undefined) {
                 this.view.select(NONE);
                 this.live.say("");
+            } else if (state.sel === NONE) {
+                this.view.select(NONE);
+                this.live.say(this.sayMerged());
             } else {
                 this.go(state.sel, !state.t);
             }
@@ -101,9 +104,14 @@ class Fragment {
 
     sel(value) {
         const item = this.capture.find(value);
-        const where = this.capture.hasMerged ? "not here, or merged with others" : "not here";
-        if (item === NONE) throw new Error(`The link names an event that is ${where}`);
-        return item;
+        const mayBeMerged = this.capture.hasMerged && /^(\d+:)?-?\d+$/.test(value);
+        if (item === NONE && !mayBeMerged) throw new Error("The link names an event that is not here");
+        return item; // NONE: it may be one of those that are merged
+    }
+
+    sayMerged() {
+        const merged = `merged with its neighbours, as ${plural(this.capture.mergedEvents, "event")} of this page are`;
+        return `The event of the link is not drawn singly: it is ${merged}, or it is not in this report.`;
     }
 
     q(value) {

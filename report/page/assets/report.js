@@ -58,7 +58,6 @@ function build(capture, api) {
     const timeline = new Timeline(canvas, byId("timeline-scroll"), byId("timeline-spacer"), capture, view, palette);
     const overview = new Overview(byId("overview"), capture, view);
     const flame = new Flame(byId("flame-canvas"), byId("flame-scroll"), byId("flame-spacer"), capture, palette);
-    byId("search-note").textContent = capture.hasMerged ? "of those that are drawn singly" : "";
     timeline.note = byId("timeline-note");
     flame.note = byId("flame-note");
     const go = (item, reveal = true) => {

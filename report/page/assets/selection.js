@@ -34,7 +34,20 @@ class SelectionBar {
         title.append(make("bdi", titleOf(this.capture, selected).slice(0, 2000)));
         const parts = [title, this.facts(selected)];
         if (!this.capture.merged[selected]) parts.push(...this.equalNames(selected));
+        if (this.capture.hasMerged) parts.push(this.sayMerged(selected));
         this.element.replaceChildren(...parts);
+    }
+
+    // What the figures of a page that is cut leave out.
+    sayMerged(item) {
+        const { capture } = this;
+        const count = capture.merged[item];
+        const stands = `This stands for ${grouped(count)} events, from the start of the first to the last end. The first one: `;
+        const rest = `${grouped(capture.mergedEvents)} events of this page are merged and not among these; the sections count all.`;
+        const said = make("p", undefined, { class: "hint" });
+        if (count) said.append(stands, make("bdi", shortened(capture.message(item), 200)));
+        else said.append(rest);
+        return said;
     }
 
     facts(item) {
@@ -48,6 +61,7 @@ class SelectionBar {
             list.append(group);
         };
         add("Kind", kindText(capture, item));
+        if (capture.merged[item]) add("Events", grouped(capture.merged[item]));
         add("Start", exactLength(capture.offsetNs(item)));
         if (capture.utcBase !== null) add("UTC", utcText(capture.startNs(item) + capture.utcBase));
         if (capture.kind(item) !== MARK) add("Duration", exactLength(capture.lengthNs(item)) + (capture.flags[item] & OPEN ? " so far" : ""));
