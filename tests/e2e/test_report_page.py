@@ -305,6 +305,11 @@ def test_the_flame_graph_has_the_stacks_of_what_is_selected():
         equal(flame_walk(at), ["step, total 0 ns, self 0 ns, 0 ranges, depth 0, not selected; 90 ns (100.0 %) below it",
                                "compute, total 0 ns, self 0 ns, 0 ranges, depth 1, not selected; 90 ns (100.0 %) below it",
                                "kernel, total 90 ns (100.0 %), self 90 ns, 3 ranges, depth 2"])
+        # In the timeline, siblings have one parent, which is not here.
+        at.walk((Keys.HOME, "kernel, start 0 ns, duration 20 ns, depth 2, thread 1"),
+                (Keys.ARROW_RIGHT, "kernel, start 20 ns, duration 20 ns, depth 2, thread 1"), (Keys.ARROW_RIGHT, "no next one here"))
+        at.run("nvtxtReport.select(arguments[0])", at.run("return document.querySelector('#event-grid tr[data-row]:last-child').dataset.row"))
+        at.walk((Keys.ARROW_LEFT, "no previous one here"),)
         at.search("compute")
         equal(at.text("search-count"), "0 matches")
         at.key("n", picture="flame-graph")

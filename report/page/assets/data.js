@@ -140,7 +140,7 @@ class Capture {
         this.kinds = Uint8Array.from(this.lanes, (lane) => lane.kind);
         this.span = Number(BigInt(json.last) - this.firstNs); // in doubles: for drawing
         this.lastNs = BigInt(json.last);
-        linkFamily(this, smallColumn(columns.parent, count, Uint32Array));
+        linkFamily(this, smallColumn(columns.parent, count, Uint32Array), smallColumn(columns.kin, count, Uint32Array));
     }
 
     // What the first picture does not need is read when it is asked for.

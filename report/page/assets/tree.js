@@ -5,7 +5,7 @@
 
 // Sets capture.laneItems and laneFirst (items by lane, in order), and parent, firstChild, next, previous
 // (siblings: same parent, same lane; of items without a parent the neighbours in the lane).
-function linkFamily(capture, told) {
+function linkFamily(capture, told, kin) {
     sortByLane(capture);
     const { count, laneFirst, laneItems } = capture;
     const empty = () => new Int32Array(count).fill(NONE);
@@ -13,7 +13,7 @@ function linkFamily(capture, told) {
     const lastChild = empty();
     capture.lanes.forEach((lane, index) => {
         const items = laneItems.subarray(laneFirst[index], laneFirst[index + 1]);
-        if (lane.kind === PUSH_POP) linkRanges(items, capture.depth, told, family, lastChild);
+        if (lane.kind === PUSH_POP) linkRanges(items, capture.depth, told, kin, family, lastChild);
         else linkNeighbours(items, family);
     });
     Object.assign(capture, family);
@@ -26,7 +26,7 @@ function linkNeighbours(items, { next, previous }) {
     }
 }
 
-function linkRanges(items, depth, told, { parent, firstChild, next, previous }, lastChild) {
+function linkRanges(items, depth, told, kin, { parent, firstChild, next, previous }, lastChild) {
     const latest = []; // by depth
     let lastRoot = NONE;
     for (let i = 0; i < items.length; i++) {
@@ -37,15 +37,16 @@ function linkRanges(items, depth, told, { parent, firstChild, next, previous }, 
         else if (!told[item] && deep > 0 && deep <= latest.length) up = latest[deep - 1];
         while (latest.length < deep) latest.push(NONE);
         latest[deep] = item;
-        const before = up === NONE ? lastRoot : lastChild[up];
+        let before = up === NONE ? lastRoot : lastChild[up];
+        if (kin[item]) before = kin[item] > 1 ? item - (kin[item] - 1) : NONE; // below one that is not here
         if (before !== NONE) {
             previous[item] = before;
             next[before] = item;
         } else if (up !== NONE) {
             firstChild[up] = item;
         }
-        if (up === NONE) lastRoot = item;
-        else lastChild[up] = item;
+        if (up !== NONE) lastChild[up] = item;
+        else if (!kin[item]) lastRoot = item;
         parent[item] = up;
     }
 }

@@ -368,6 +368,32 @@ static int put_self(struct data *data) {
     return 0;
 }
 
+// Siblings whose parent is not selected: 1 of the first one, else the distance to the one before
+// it, and 1 more.
+static int put_kin(struct data *data) {
+    const struct report_model *model = data->model;
+    size_t count = model->selected < model->count ? data->items->count : 0;
+    uint32_t *latest = malloc((model->count + 1) * sizeof(*latest)); // by parent
+    if (!latest) {
+        return -ENOMEM;
+    }
+    memset(latest, 0xFF, (model->count + 1) * sizeof(*latest)); // REPORT_NONE
+    page_column_begin(data->columns, "kin");
+    for (size_t i = 0; i < count; i++) {
+        const struct page_item *item = &data->items->items[i];
+        uint32_t parent = model->parent[item->event];
+        if (item->parent != REPORT_NONE || parent == REPORT_NONE) {
+            page_column_add(data->columns, 0);
+            continue;
+        }
+        page_column_add(data->columns, latest[parent] == REPORT_NONE ? 1 : i - latest[parent] + 1);
+        latest[parent] = (uint32_t)i;
+    }
+    page_column_end(data->columns);
+    free(latest);
+    return 0;
+}
+
 static int put_columns(struct data *data) {
     static const struct {
         const char *name;
@@ -385,7 +411,8 @@ static int put_columns(struct data *data) {
         }
         page_column_end(data->columns);
     }
-    return put_self(data);
+    int r = put_kin(data);
+    return r == 0 ? put_self(data) : r;
 }
 
 // ---- The object ---------------------------------------------------------------------------------
