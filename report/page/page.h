@@ -16,6 +16,7 @@
 #include "report/model/model.h"
 #include "report/section/shown.h"
 #include "report/stats/overview.h"
+#include "report/stats/reports.h"
 #include "report/stats/table.h"
 #include "report/text/message.h"
 
@@ -27,6 +28,7 @@ struct report_page_lines {
 
 // Of more than these only the number is told.
 #define REPORT_PAGE_TREE_ROWS 1000 // of nvtx_tree
+#define REPORT_PAGE_PATHS 2000     // of the flame graph
 #define REPORT_PAGE_INSTANCES 1000 // of a metric
 #define REPORT_PAGE_LINES 20000    // of a source's file
 
@@ -39,7 +41,8 @@ struct report_page {
     const struct report_shown_section *sections;
     size_t section_count;
     const struct report_results *results;
-    const struct report_table *tree; // nvtx_tree, of so many rows at most
+    const struct report_table *tree;  // nvtx_tree, of so many rows at most
+    const struct report_paths *paths; // of the same ranges, for the flame graph
     const struct report_page_lines *lines;
     size_t line_count;
     const struct report_messages *messages; // of files of sections and rules

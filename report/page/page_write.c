@@ -14,6 +14,7 @@
 #include "report/page/page_section.h"
 #include "report/page/page_summary.h"
 #include "report/page/timeline/drawing.h"
+#include "report/page/timeline/flame.h"
 
 #define PIECE ((size_t)64 << 10)
 
@@ -21,6 +22,7 @@ struct writer {
     struct nvtxt_out *out;
     const struct report_page *page;
     struct nvtxt_slice data; // of the pictures
+    struct nvtxt_out flame;  // to memory; a member of the same
     size_t single;           // events that are drawn singly
     bool cut;
 };
@@ -103,6 +105,14 @@ static void put_banner(struct writer *writer) {
 }
 
 static void put_tree(struct writer *writer) {
+    const struct report_paths *paths = writer->page->paths;
+    if (paths->left_out > 0) {
+        page_raw(writer->out, "<p>The picture has the ");
+        nvtxt_out_uint(writer->out, paths->count);
+        page_raw(writer->out, " widest of ");
+        nvtxt_out_uint(writer->out, paths->count + paths->left_out);
+        page_raw(writer->out, " paths; where others would be, it is empty.</p>\n");
+    }
     page_table(writer->out, writer->page->tree, REPORT_PAGE_TREE_ROWS, NULL);
 }
 
@@ -207,7 +217,9 @@ static void put_cuts(struct writer *writer) {
     } else {
         page_raw(out, "All events are drawn singly.</p>\n<p>");
     }
-    page_raw(out, "Of paths of the flame graph the table shows at most ");
+    page_raw(out, "Of paths the flame graph shows at most ");
+    nvtxt_out_uint(out, REPORT_PAGE_PATHS);
+    page_raw(out, ", its table ");
     nvtxt_out_uint(out, REPORT_PAGE_TREE_ROWS);
     page_raw(out, ", of instances of a metric ");
     nvtxt_out_uint(out, REPORT_PAGE_INSTANCES);
@@ -231,14 +243,19 @@ static void put_about(struct writer *writer) {
     put_messages(writer);
 }
 
-// In pieces, so that the output does not have to hold all of it.
+// The flame graph is the last member of the object. In pieces, so that the output does not have to
+// hold all of it.
 static void put_data(struct writer *writer) {
     struct nvtxt_slice data = writer->data;
+    data.len -= data.len > 0; // the brace
     while (data.len > 0 && !writer->out->error) {
         size_t len = data.len < PIECE ? data.len : PIECE;
         nvtxt_out_bytes(writer->out, data.data, len);
         data = (struct nvtxt_slice){data.data + len, data.len - len};
     }
+    page_raw(writer->out, ",");
+    nvtxt_out_bytes(writer->out, writer->flame.data, writer->flame.len);
+    page_raw(writer->out, "}");
 }
 
 static const struct {
@@ -313,9 +330,16 @@ int report_page_write(struct nvtxt_out *out, const struct report_page *page, siz
     struct writer writer = {.out = out, .page = page};
     int result = page_drawing_end(page->drawing, &writer.data, &writer.single);
     writer.cut = page->model->selected > page->max_events;
+    result = result == 0 ? nvtxt_out_init(&writer.flame, -1) : result;
+    if (result == 0) {
+        page_flame(&writer.flame, page->model->capture, page->paths,
+                   page_drawing_names(page->drawing));
+        result = writer.flame.error;
+    }
     if (result == 0) {
         put_page(&writer);
     }
+    nvtxt_out_deinit(&writer.flame);
     *single = writer.single;
     return result;
 }

@@ -57,11 +57,31 @@
       REPORT_N("Total GPU Ops"), REPORT_N("Avg GPU Ops"), REPORT_N("Avg Range Lvl"),               \
       REPORT_N("Avg Num Child"))
 
+// A path of nvtx_tree, in a list in which parents stand before what lies below them.
+struct report_path {
+    uint32_t parent;      // an index of the list; REPORT_NONE: it is the first step
+    uint32_t name;        // of the capture: that of its last step
+    uint64_t count, open; // selected ranges: closed ones, and open ones. Both 0: parents alone
+    unsigned __int128 total, self;
+};
+
+// The widest paths. A path is as wide as its total, or as all directly below it if that is more.
+struct report_paths {
+    size_t most;              // of the list; set by the caller
+    struct report_path *list; // owned; the widest first
+    size_t count;
+    size_t left_out;         // narrower ones
+    unsigned __int128 width; // of all first steps together
+};
+
+void report_paths_deinit(struct report_paths *paths); // fine when zeroed
+
 struct report_stats_options {
     const double *percentiles;           // in the order of the columns; from 0 to 100
     const char *const *percentile_names; // "50", "99.9": as the user wrote them
     size_t percentile_count;
-    size_t most_rows; // of nvtx_tree; 0: all. The table says how many were left out
+    size_t most_rows;           // of nvtx_tree; 0: all. The table says how many were left out
+    struct report_paths *paths; // of nvtx_tree; filled if not NULL, zeroed but for `most`
 };
 
 // A function that fills the table. It gets one with its columns and without rows: with

@@ -23,6 +23,7 @@ struct step {
     struct nvtxt_hash_node node;
     struct nvtxt_slice text;
     uint32_t number;
+    uint32_t name;            // one that has this text
     struct path *recent;      // a path that ends with it; NULL: none yet
     bool has_below;           // something lies below such a path
     uint32_t place, below_at; // among all steps
@@ -36,7 +37,7 @@ struct path {
     uint32_t number; // from 1; of no path: 0
     uint32_t depth;
     size_t length; // of the whole text
-    uint64_t count;
+    uint64_t count, open;
     unsigned __int128 total, self;
 };
 
@@ -86,6 +87,7 @@ static struct step *make_step(struct tree *tree, uint32_t name) {
         }
         step->text = text;
         step->number = (uint32_t)tree->by_text.count;
+        step->name = name;
         step->recent = NULL;
         step->has_below = false;
     }
@@ -182,6 +184,8 @@ static int add_range(struct tree *tree, uint32_t event) {
         path->count++;
         path->total += report_duration(range);
         path->self += tree->model->self_ns[event];
+    } else if (range->flags & REPORT_SELECTED) {
+        path->open++;
     }
     return 0;
 }
@@ -383,12 +387,93 @@ static int put_folded_row(struct report_table *table, const struct path *path,
     return 0;
 }
 
+// ---- The widest paths ---------------------------------------------------------------------------
+
+struct wide {
+    const struct path *path;
+    unsigned __int128 width;
+    bool is_used; // selected ranges have it, or a path below it
+};
+
+static int wider_first(const void *left, const void *right) {
+    const struct wide *a = left, *b = right;
+    if (a->is_used != b->is_used) {
+        return a->is_used ? -1 : 1;
+    }
+    if (a->width != b->width) {
+        return a->width > b->width ? -1 : 1;
+    }
+    return a->path->number < b->path->number ? -1 : a->path->number > b->path->number;
+}
+
+// By their numbers; what lies below a path has a larger number.
+static void find_widths(const struct tree *tree, struct wide *wide, struct report_paths *to) {
+    for (size_t i = 0; i < tree->paths.bucket_count; i++) {
+        for (struct nvtxt_hash_node *node = tree->paths.buckets[i]; node; node = node->next) {
+            const struct path *path = NVTXT_CONTAINER_OF(node, struct path, node);
+            wide[path->number - 1].path = path;
+        }
+    }
+    for (size_t i = tree->paths.count; i-- > 0;) {
+        const struct path *path = wide[i].path;
+        wide[i].width = wide[i].width > path->total ? wide[i].width : path->total;
+        wide[i].is_used = wide[i].is_used || path->count > 0 || path->open > 0;
+        if (path->parent) {
+            wide[path->parent->number - 1].width += wide[i].width;
+            wide[path->parent->number - 1].is_used |= wide[i].is_used;
+        } else {
+            to->width += wide[i].width;
+        }
+        to->left_out += wide[i].is_used;
+    }
+}
+
+// Parents are as wide as what lies below them, and so stand before it.
+static void put_widest(const struct wide *wide, uint32_t *places, struct report_paths *to) {
+    for (size_t i = 0; i < to->count; i++) {
+        const struct path *path = wide[i].path;
+        places[path->number - 1] = (uint32_t)i;
+        to->list[i] = (struct report_path){
+            .parent = path->parent ? places[path->parent->number - 1] : REPORT_NONE,
+            .name = path->step->name,
+            .count = path->count,
+            .open = path->open,
+            .total = path->total,
+            .self = path->self,
+        };
+    }
+}
+
+static int take_widest(const struct tree *tree, struct report_paths *to) {
+    size_t count = tree->paths.count;
+    struct wide *wide = calloc(count + 1, sizeof(*wide));
+    uint32_t *places = malloc((count + 1) * sizeof(*places));
+    to->list = malloc((to->most + 1) * sizeof(*to->list));
+    int rc = wide && places && to->list ? 0 : -ENOMEM;
+    if (rc == 0) {
+        find_widths(tree, wide, to);
+        qsort(wide, count, sizeof(*wide), wider_first);
+        to->count = to->left_out < to->most ? to->left_out : to->most;
+        to->left_out -= to->count;
+        put_widest(wide, places, to);
+    }
+    free(wide);
+    free(places);
+    return rc;
+}
+
+void report_paths_deinit(struct report_paths *paths) {
+    free(paths->list);
+    *paths = (struct report_paths){0};
+}
+
 static int fill(struct report_table *table, const struct report_model *model,
                 const struct report_stats_options *options, put_row *put) {
     struct tree tree = {.table = table, .model = model};
     tree.most = options->most_rows > 0 ? options->most_rows : SIZE_MAX;
     int rc = make(&tree);
     rc = rc == 0 ? put_rows(&tree, put) : rc;
+    rc = rc == 0 && options->paths ? take_widest(&tree, options->paths) : rc;
     free(tree.steps);
     free(tree.path_of);
     nvtxt_hash_deinit(&tree.by_text);

@@ -125,6 +125,8 @@ def test_a_page_without_events_says_so():
         equal(at.run("return [nvtxtReport.events, nvtxtReport.selected, nvtxtReport.select(1)]"), [0, None, False])
         equal(at.texts(".picture-message"), ["This report has no events."] * 2)
         equal(at.run("return [...document.querySelectorAll('.picture')].every((part) => part.hidden)"), True)
+        at.open(folder.name("page.html"), "#sel=3")
+        equal(at.driver.find_element("id", "live").text, "This report has no events, so there is nothing to select.")
         at.quiet()
 
 
@@ -160,6 +162,7 @@ def test_events_of_a_second_store_have_links_of_their_own():
         at.run("nvtxtReport.select('1:9')")
         at.wait("return location.hash === '#t=-4..264&sel=1:9'")
         said = at.text("live")
+        assert said.endswith("of process 100, store 2"), said
         at.open(path, "#sel=1:9")
         equal(at.text("live"), said)
         at.key(Keys.ESCAPE)
@@ -175,6 +178,9 @@ def test_more_events_than_wanted_are_merged():
         at.key(Keys.END, "w", "w", Keys.HOME)
         row = at.run("return [...document.querySelectorAll('#event-grid tr')].find((r) => r.textContent.includes('ranges merged'))?.dataset.row")
         assert row, at.text("event-grid")
+        # The flame graph is that of all events: it has the sums of its table.
+        at.key(Keys.HOME, picture="flame-graph")
+        equal(at.text("live").split(" (")[0], "name 0, total 60 µs")
         at.quiet()
 
 
@@ -273,6 +279,87 @@ def test_the_flame_graph_has_the_same_keys():
         at.quiet()
 
 
+def flame_walk(at):
+    """What the flame graph says of each path."""
+    said = []
+    at.key(Keys.HOME, picture="flame-graph")
+    stack = 1
+    while stack:
+        said.append(at.text("live"))
+        at.key(Keys.ARROW_DOWN, picture="flame-graph")
+        if at.text("live") != "no child":
+            stack += 1
+            continue
+        while stack:
+            at.key(Keys.ARROW_RIGHT, picture="flame-graph")
+            if at.text("live") != "no next one here":
+                break
+            at.key(Keys.ARROW_UP, picture="flame-graph")
+            stack -= 1
+    return said
+
+
+def test_the_flame_graph_has_the_stacks_of_what_is_selected():
+    with Folder() as folder:
+        at = opened(folder, "--match", "kernel", f1(folder))
+        equal(flame_walk(at), ["step, total 0 ns, self 0 ns, 0 ranges, depth 0, not selected; 90 ns (100.0 %) below it",
+                               "compute, total 0 ns, self 0 ns, 0 ranges, depth 1, not selected; 90 ns (100.0 %) below it",
+                               "kernel, total 90 ns (100.0 %), self 90 ns, 3 ranges, depth 2"])
+        # In the timeline, siblings have one parent, which is not here.
+        at.walk((Keys.HOME, "kernel, start 0 ns, duration 20 ns, depth 2, thread 1"),
+                (Keys.ARROW_RIGHT, "kernel, start 20 ns, duration 20 ns, depth 2, thread 1"), (Keys.ARROW_RIGHT, "no next one here"))
+        at.run("nvtxtReport.select(arguments[0])", at.run("return document.querySelector('#event-grid tr[data-row]:last-child').dataset.row"))
+        at.walk((Keys.ARROW_LEFT, "no previous one here"),)
+        at.search("compute")
+        equal(at.text("search-count"), "0 matches")
+        at.key("n", picture="flame-graph")
+        equal(at.text("live"), "compute, total 0 ns, self 0 ns, 0 ranges, depth 1, not selected; 90 ns (100.0 %) below it")
+        at.quiet()
+
+
+def cut_lines():
+    lines = []
+    for i in range(3000):
+        at = i * 1000
+        lines += ['RangePush, %d, 1, "step %d"' % (at, i % 3), 'RangePush, %d, 1, "op %d"' % (at + 100, i % 5), "RangePop, %d, 1" % (at + 300 + i % 7),
+                  "RangePop, %d, 1" % (at + 600)]
+    return lines + range_lines(3000000, 100000000, "long", 2) + range_lines(3000010, 90000000, "long", 2)
+
+
+def test_the_flame_graph_is_of_all_events():
+    with Folder() as folder:
+        store = store_of(folder, *cut_lines())
+        whole = flame_walk(opened(folder, store))
+        at = opened(folder, "--max-events", "100", store)
+        equal(flame_walk(at), whole)
+        equal(len(whole), 2 + 3 + 15)
+        at.quiet()
+
+
+def test_says_what_merged_events_are():
+    with Folder() as folder:
+        path = write(folder, "--max-events", "100", store_of(folder, *cut_lines()))
+        at = page()
+        at.open(path)
+        at.search("step")
+        matches, rest = re.fullmatch(r"(\d+) matches; ([\d\u202f]+) events are merged and were not searched", at.text("search-count")).groups()
+        merged = int(rest.replace("\u202f", ""))
+        single = int(re.match(r"\d+", at.text("banner")).group())
+        equal([int(matches) <= single, single + merged], [True, at.run("return nvtxtReport.events")])
+        at.search("")
+        row = at.run("nvtxtReport.select(1); return nvtxtReport.selected")
+        assert row["merged"] > 1, row
+        assert "Self time" not in at.text("selection") and "Events" + str(row["merged"]) in at.text("selection"), at.text("selection")
+        at.search("long")
+        at.key("n")
+        assert "%s events of this page are merged" % rest in at.text("selection"), at.text("selection")
+        at.open(path, "#t=2000..5000&sel=5&q=long")
+        equal([at.view(), at.selected()], [{"start": "2000", "end": "5000"}, None])
+        assert at.text("live").startswith("The event of the link is not drawn singly"), at.text("live")
+        equal(at.text("search-count").split(";")[0], "2 matches")
+        at.quiet()
+
+
 # ---- The pointer --------------------------------------------------------------------------------
 
 def test_follows_the_pointer():
@@ -360,6 +447,9 @@ def test_says_that_a_link_is_damaged():
         at.wait("return nvtxtReport.selected === null")
         equal([at.view(), at.text("search-count")], [WHOLE, ""])
         assert at.text("live").endswith("; the whole view is shown."), at.text("live")
+        at.run("location.hash = '#t=100..200'")
+        at.wait("return nvtxtReport.view.start === '100'")
+        equal(at.text("live"), "")
 
 
 def test_works_again_when_it_was_saved():
@@ -406,6 +496,10 @@ def test_the_treegrid_has_at_most_200_events():
         at = opened(folder, store_of(folder, *(line for i in range(500) for line in range_lines(i * 10, i * 10 + 8, "r"))))
         equal(at.run("return [document.querySelectorAll('#event-grid tr[data-row]').length, "
                      "document.getElementById('event-grid').getAttribute('aria-rowcount')]"), [200, "501"])
+        at.run("nvtxtReport.select(400)")
+        at.wait("return document.querySelector('#event-grid tr[aria-selected=true]')?.dataset.row === '400'")
+        equal(at.run("return [document.querySelectorAll('#event-grid tr[data-row]').length, "
+                     "document.querySelector('#event-grid tr[aria-selected=true]').ariaRowIndex]"), [200, "401"])
 
 
 def test_names_every_control():

@@ -171,7 +171,8 @@ static int make_tables(const struct report_model *model) {
 
 // A page without sections and rules, with its timeline.
 static int write_page(struct report_page *page, const struct report_model *model) {
-    const struct report_stats_options options = {.most_rows = 1};
+    struct report_paths paths = {.most = 1};
+    const struct report_stats_options options = {.most_rows = 1, .paths = &paths};
     struct report_overview *overviews = report_overviews(model);
     struct report_table tree = {0};
     struct nvtxt_out out = {.fd = -1};
@@ -180,10 +181,12 @@ static int write_page(struct report_page *page, const struct report_model *model
     rc = rc ?: report_stats_make(&tree, report_stats_find("nvtx_tree"), model, &options);
     page->overviews = overviews;
     page->tree = &tree;
+    page->paths = &paths;
     rc = rc ?: report_page_write(&out, page, &single);
     rc = rc ?: out.error;
     nvtxt_out_deinit(&out);
     report_table_deinit(&tree);
+    report_paths_deinit(&paths);
     free(overviews);
     return rc;
 }

@@ -269,9 +269,10 @@ Test(drawing, is_the_same_beside_other_work) {
     struct nvtxt_out out;
     struct nvtxt_slice data;
     size_t single;
+    uint32_t *names;
     cr_assert_eq(nvtxt_out_init(&out, -1), 0);
     cr_assert_eq(page_items_init(&items, model, count), 0);
-    cr_assert_eq(page_data(&out, model, &items), 0);
+    cr_assert_eq(page_data(&out, model, &items, &names), 0);
     cr_assert_eq(page_drawing_end(drawing, &data, &single), 0);
     cr_assert_eq(single, count);
     cr_assert_eq(data.len, out.len);
@@ -279,6 +280,7 @@ Test(drawing, is_the_same_beside_other_work) {
     page_drawing_free(drawing);
     page_drawing_free(page_drawing_begin(model, 10)); // not waited for
     page_items_deinit(&items);
+    free(names);
     nvtxt_out_deinit(&out);
     report_kit_free(model);
     free(events);

@@ -32,6 +32,7 @@ struct making {
     size_t file_count;
     struct report_page_lines *lines; // owned; those of the page
     struct report_table tree;
+    struct report_paths paths;
     struct report_overview *overviews;
     struct nvtxt_buf command_line;
     struct report_page page;
@@ -99,8 +100,10 @@ static int compute(struct making *making) {
 }
 
 static int take_summary(struct making *making) {
-    static const struct report_stats_options options = {.most_rows = REPORT_PAGE_TREE_ROWS};
+    const struct report_stats_options options = {.most_rows = REPORT_PAGE_TREE_ROWS,
+                                                 .paths = &making->paths};
     const struct report_model *model = making->job->model;
+    making->paths.most = REPORT_PAGE_PATHS;
     making->page.overviews = making->overviews = report_overviews(model);
     for (char *const *word = making->job->options->arguments; *word; word++) {
         nvtxt_buf_add_string(&making->command_line, making->command_line.len > 0 ? " " : "");
@@ -112,6 +115,7 @@ static int take_summary(struct making *making) {
     making->page.command_line =
         (struct nvtxt_slice){making->command_line.data, making->command_line.len};
     making->page.tree = &making->tree;
+    making->page.paths = &making->paths;
     return report_stats_make(&making->tree, report_stats_find("nvtx_tree"), model, &options);
 }
 
@@ -141,6 +145,7 @@ static void free_making(struct making *making) {
     free(making->lines);
     report_source_columns_deinit(&making->columns);
     report_table_deinit(&making->tree);
+    report_paths_deinit(&making->paths);
     report_page_end(&making->page);
     report_sheet_deinit(&making->sheet);
     report_scopes_free(making->scopes);

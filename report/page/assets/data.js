@@ -112,9 +112,11 @@ class Capture {
         const count = json.items;
         this.count = count;
         this.total = json.events;
-        for (const table of ["names", "domains", "colors", "categories", "processes", "threads", "lanes"]) {
+        for (const table of ["domains", "colors", "categories", "processes", "threads", "lanes"]) {
             this[table] = json[table];
         }
+        this.flame = json.flame;
+        this.names = json.names.concat(json.flame.names); // those of items, and others of paths
         this.firstNs = BigInt(json.first);
         this.utcBase = json.utcBase === null ? null : BigInt(json.utcBase);
         this.iterations = json.iterations;
@@ -134,10 +136,11 @@ class Capture {
         this.color = smallColumn(columns.color, count, Uint32Array);
         this.merged = smallColumn(columns.merged, count, Uint32Array);
         this.begunOn = smallColumn(columns.thread, count, Uint32Array); // of start/end ranges; 0: not known
+        this.hasMerged = Boolean(columns.merged);
         this.kinds = Uint8Array.from(this.lanes, (lane) => lane.kind);
         this.span = Number(BigInt(json.last) - this.firstNs); // in doubles: for drawing
         this.lastNs = BigInt(json.last);
-        linkFamily(this, smallColumn(columns.parent, count, Uint32Array));
+        linkFamily(this, smallColumn(columns.parent, count, Uint32Array), smallColumn(columns.kin, count, Uint32Array));
     }
 
     // What the first picture does not need is read when it is asked for.
@@ -150,8 +153,9 @@ class Capture {
         return this.keep("corrections", wideColumn(this.columns.self, this.count, { signed: true }));
     }
 
-    get self() {
-        return this.keep("self", selfTimes(this, this.corrections.doubles));
+    // Events that merged items stand for.
+    get mergedEvents() {
+        return this.keep("mergedEvents", this.merged.reduce((sum, count) => sum + count, 0));
     }
 
     keep(name, value) {
@@ -179,7 +183,6 @@ class Capture {
 
     selfNs(item) {
         const { exact } = this.corrections;
-        if (!this.exact.duration && !exact) return BigInt(this.self[item]);
         let self = this.lengthNs(item) + (exact ? exact[item] : BigInt(this.corrections.doubles[item]));
         for (let child = this.firstChild[item]; child !== NONE; child = this.next[child]) self -= this.lengthNs(child);
         return BigInt.asUintN(64, self);

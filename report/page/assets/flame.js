@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The flame graph: push/pop ranges merged by their path of names, over all threads. The outermost are
-// at the top; the width is the summed duration. The table beside it, which is static, has the figures.
+// at the top; the width is the summed duration. Its figures come from the program, as those of the
+// table beside it do: they are of all selected events, whatever the timeline draws.
 
 const THINNEST = 0.4; // pixels; what is thinner is drawn together with its thinner siblings
 
@@ -18,40 +19,15 @@ class FlameNode {
     }
 }
 
-const FEW = 8; // children that are looked through before the map is asked
-
-function childNamed(up, name, nodes, known) {
-    const { children } = up;
-    for (let i = 0; i < children.length && i < FEW; i++) if (children[i].name === name) return children[i];
-    let byName = known.get(up);
-    if (!byName && children.length >= FEW) known.set(up, (byName = new Map()));
-    let node = byName && byName.get(name);
-    if (node) return node;
-    node = new FlameNode(nodes.length, name, up);
-    nodes.push(node);
-    children.push(node);
-    if (byName) byName.set(name, node);
-    return node;
-}
-
 // All nodes by id; the first one is the root, and parents come before their children.
-function flameNodes(capture) {
-    const { count, lane, kinds, parent, name, flags, merged, duration, self } = capture;
+function flameNodes({ total, paths }) {
     const nodes = [new FlameNode(0, NONE, null)];
-    const nodeOf = new Uint32Array(count);
-    const known = new Map(); // of nodes with many children: these by name
-    for (let i = 0; i < count; i++) {
-        if (kinds[lane[i]] !== PUSH_POP) continue;
-        const up = nodes[parent[i] === NONE ? 0 : nodeOf[parent[i]]];
-        const node = childNamed(up, name[i], nodes, known);
-        nodeOf[i] = node.id;
-        if (flags[i] & OPEN) {
-            node.open++;
-            continue;
-        }
-        node.count += merged[i] || 1;
-        node.total += duration[i];
-        node.self += self[i];
+    nodes[0].total = total;
+    for (const [parent, name, count, open, length, self] of paths) {
+        const node = new FlameNode(nodes.length, name, nodes[parent]);
+        Object.assign(node, { count, open, total: length, self });
+        nodes[parent].children.push(node);
+        nodes.push(node);
     }
     placeFlame(nodes);
     return nodes;
@@ -62,7 +38,7 @@ function placeFlame(nodes) {
     for (let i = nodes.length - 1; i >= 0; i--) {
         const node = nodes[i];
         const below = node.children.reduce((sum, child) => sum + child.width, 0);
-        node.width = Math.max(node.parent ? node.total : 0, below);
+        node.width = Math.max(node.total, below);
         node.children.sort((a, b) => b.width - a.width);
     }
     for (const node of nodes) {
@@ -79,7 +55,7 @@ class Flame extends Picture {
     constructor(canvas, scroller, spacer, capture, palette) {
         super(canvas);
         Object.assign(this, { scroller, spacer, capture, palette });
-        this.nodes = flameNodes(capture);
+        this.nodes = flameNodes(capture.flame);
         this.root = this.nodes[0];
         this.deepest = this.nodes.reduce((deepest, node) => Math.max(deepest, node.depth), 0);
         this.matches = null; // by name: whether the search finds it
@@ -140,7 +116,7 @@ class Flame extends Picture {
 
     drawBox(node, x, y, width) {
         const { context } = this;
-        const dim = this.matches && !this.matches[node.name];
+        const dim = (!node.count && !node.open) || (this.matches && !this.matches[node.name]);
         const colors = this.palette.shown(this.theme, dim) || this.palette.ofName(node.name);
         const left = Math.max(x, -2);
         const right = Math.min(x + width, this.width + 2);
@@ -199,6 +175,8 @@ class Flame extends Picture {
         const share = this.root.width ? ` (${((100 * node.width) / this.root.width).toFixed(1)} %)` : "";
         const open = node.open ? `, ${node.open} open` : "";
         const name = shortened(this.capture.names[node.name][1]);
+        const below = `, 0 ranges, depth ${node.depth}, not selected; ${shortLength(node.width)}${share} below it`;
+        if (!node.count && !node.open) return [name, `, total 0 ns, self 0 ns${below}`];
         const figures = `total ${shortLength(node.total)}${share}, self ${shortLength(node.self)}`;
         return [name, `, ${figures}, ${plural(node.count, "range")}, depth ${node.depth}${open}`];
     }

@@ -61,8 +61,15 @@ class Fragment {
             const state = this.parse(text);
             this.search.set(state.q ?? "");
             this.view.show(...(state.t ?? this.view.whole));
-            if (state.sel === undefined) this.view.select(NONE);
-            else this.go(state.sel, !state.t);
+            if (state.sel === undefined) {
+                this.view.select(NONE);
+                this.live.say("");
+            } else if (state.sel === NONE) {
+                this.view.select(NONE);
+                this.live.say(this.sayMerged());
+            } else {
+                this.go(state.sel, !state.t);
+            }
         } catch (error) {
             this.search.set("");
             this.view.select(NONE);
@@ -97,8 +104,14 @@ class Fragment {
 
     sel(value) {
         const item = this.capture.find(value);
-        if (item === NONE) throw new Error("The link names an event that is not here");
-        return item;
+        const mayBeMerged = this.capture.hasMerged && /^(\d+:)?-?\d+$/.test(value);
+        if (item === NONE && !mayBeMerged) throw new Error("The link names an event that is not here");
+        return item; // NONE: it may be one of those that are merged
+    }
+
+    sayMerged() {
+        const merged = `merged with its neighbours, as ${plural(this.capture.mergedEvents, "event")} of this page are`;
+        return `The event of the link is not drawn singly: it is ${merged}, or it is not in this report.`;
     }
 
     q(value) {

@@ -21,9 +21,16 @@ class Grid {
         this.body.addEventListener("keydown", (event) => this.key(event));
         view.listen((what) => {
             if (what === "view") this.later();
-            else if (what === "selected") this.mark();
+            else if (what === "selected") this.select();
         });
         this.show();
+    }
+
+    // The selected item is in the table if it is in view.
+    select() {
+        const { selected } = this.view;
+        if (selected === NONE || [...this.body.rows].some((row) => row.item === selected)) this.mark();
+        else this.later();
     }
 
     later() {
@@ -39,32 +46,43 @@ class Grid {
     }
 
     show() {
-        const [shown, count] = this.collect();
+        const [shown, count, first] = this.collect();
         const focused = this.body.contains(document.activeElement) ? document.activeElement.item : NONE;
-        this.body.replaceChildren(...shown.map((item, at) => this.line(item, at)));
+        this.body.replaceChildren(...shown.map((item, at) => this.line(item, first + at)));
         this.table.setAttribute("aria-rowcount", String(count + 1));
-        const more = count > shown.length ? `: the first ${shown.length} of ${grouped(count)}; zoom in for the others` : ` (${grouped(count)})`;
+        const part = `${shown.length} of ${grouped(count)} from number ${grouped(first + 1)} on`;
+        const more = count > shown.length ? `: ${part}; zoom in for the others` : ` (${grouped(count)})`;
         this.caption.textContent = `Events in view${more}`;
         this.mark();
         const again = [...this.body.rows].find((row) => row.item === focused);
         if (again) again.focus();
     }
 
-    // The first items in view, and how many there are.
+    // The first items in view, or those around the selected one, and how many there are.
     collect() {
+        const [shown, count, at] = this.collectFrom(0);
+        if (at < MOST) return [shown, count, 0];
+        const first = Math.max(0, Math.min(at - MOST / 2, count - MOST));
+        return [this.collectFrom(first)[0], count, first];
+    }
+
+    collectFrom(first) {
         const { laneItems, laneFirst, start, end } = this.capture;
         const { start: from, end: to } = this.view;
         const shown = [];
         let count = 0;
+        let selected = NONE; // its place among those in view
         for (let lane = 0; lane + 1 < laneFirst.length; lane++) {
             const stop = laneFirst[lane + 1];
             for (let i = laneFirst[lane]; i < stop && start[laneItems[i]] <= to; i++) {
                 const item = laneItems[i];
                 if (end[item] < from || (this.folded.size && this.hidden(item))) continue;
-                if (count++ < MOST) shown.push(item);
+                if (item === this.view.selected) selected = count;
+                if (count >= first && shown.length < MOST) shown.push(item);
+                count++;
             }
         }
-        return [shown, count];
+        return [shown, count, selected];
     }
 
     line(item, at) {

@@ -28,10 +28,25 @@ async function startPage() {
         const capture = await Capture.read(json);
         showPictures(true);
         build(capture, api);
+    } else {
+        sayNothingIsHere(api);
     }
     api.ready = true;
     page.dataset.ready = "1";
     performance.mark("nvtxt-ready");
+}
+
+// A page without events has no view to open.
+function sayNothingIsHere(api) {
+    const live = new Live(byId("live"));
+    const say = () => live.say("This report has no events, so there is nothing to select.");
+    const read = () => location.hash.length > 1 && !isPlace(location.hash.slice(1)) && say();
+    api.select = () => {
+        say();
+        return false;
+    };
+    addEventListener("hashchange", read);
+    read();
 }
 
 function build(capture, api) {
@@ -116,6 +131,7 @@ function selectedFacts(capture, item) {
         start: String(capture.startNs(item)),
         end: String(capture.endNs(item)),
         depth: capture.depth[item],
+        ...(capture.merged[item] ? { merged: capture.merged[item] } : {}), // how many it stands for
     };
 }
 
@@ -134,9 +150,12 @@ function describePictures(capture, canvas, flame) {
     const ranges = `${plural(capture.total, "event")} on ${plural(capture.lanes.length, "lane")} of ${processes}`;
     const length = exactLength(capture.lastNs - capture.firstNs);
     const sum = shortLength(flame.root.width);
+    const { leftOut } = capture.flame;
+    const left = leftOut ? `, the ${grouped(flame.nodes.length - 1)} widest paths; ${grouped(leftOut)} others are left out` : "";
     const keys = "Home selects the first event, arrows walk, question mark shows all keys.";
     canvas.setAttribute("aria-label", `Timeline: ${ranges}, ${length} long. ${keys}`);
-    flame.canvas.setAttribute("aria-label", `Flame graph: push/pop ranges merged by path, ${sum} together. ${keys} The table has the figures.`);
+    const paths = `push/pop ranges merged by path, ${sum} together${left}`;
+    flame.canvas.setAttribute("aria-label", `Flame graph: ${paths}. ${keys} The table has the figures.`);
 }
 
 function usePointer(timeline, { capture, view, go, live }) {

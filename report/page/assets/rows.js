@@ -68,8 +68,10 @@ function laneLabel(capture, index) {
 // The thread of an item, for sentences: of a start/end range the one that began it.
 function ownerLabel(capture, item) {
     const lane = capture.lanes[capture.lane[item]];
-    if (lane.kind !== START_END) return threadLabel(capture, lane.thread);
-    return capture.begunOn[item] ? threadLabel(capture, capture.begunOn[item] - 1) : processLabel(capture, lane.process);
+    const thread = lane.kind === START_END ? capture.begunOn[item] - 1 : lane.thread;
+    if (thread < 0) return processLabel(capture, lane.process);
+    const of = capture.processes.length > 1 ? ` of ${processLabel(capture, lane.process)}` : "";
+    return threadLabel(capture, thread) + of;
 }
 
 class Layout {

@@ -27,9 +27,15 @@ class Search {
         if (this.input.value !== text) this.input.value = text;
         this.names = text ? this.matching(text.toLowerCase()) : null;
         this.matches = this.names ? this.items() : null;
-        this.count.textContent = text ? `${this.matches.length} matches` : "";
+        this.count.textContent = text ? `${this.matches.length} matches${this.unsearched()}` : "";
         for (const button of [this.next, this.previous]) button.disabled = !this.matches || !this.matches.length;
         this.found(this);
+    }
+
+    // What a page that is cut cannot find.
+    unsearched() {
+        const count = this.capture.mergedEvents;
+        return count ? `; ${grouped(count)} events are merged and were not searched` : "";
     }
 
     matching(text) {

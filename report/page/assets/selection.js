@@ -34,7 +34,20 @@ class SelectionBar {
         title.append(make("bdi", titleOf(this.capture, selected).slice(0, 2000)));
         const parts = [title, this.facts(selected)];
         if (!this.capture.merged[selected]) parts.push(...this.equalNames(selected));
+        if (this.capture.hasMerged) parts.push(this.sayMerged(selected));
         this.element.replaceChildren(...parts);
+    }
+
+    // What the figures of a page that is cut leave out.
+    sayMerged(item) {
+        const { capture } = this;
+        const count = capture.merged[item];
+        const stands = `This stands for ${grouped(count)} events, from the start of the first to the last end. The first one: `;
+        const rest = `${grouped(capture.mergedEvents)} events of this page are merged and not among these; the sections count all.`;
+        const said = make("p", undefined, { class: "hint" });
+        if (count) said.append(stands, make("bdi", shortened(capture.message(item), 200)));
+        else said.append(rest);
+        return said;
     }
 
     facts(item) {
@@ -48,11 +61,12 @@ class SelectionBar {
             list.append(group);
         };
         add("Kind", kindText(capture, item));
+        if (capture.merged[item]) add("Events", grouped(capture.merged[item]));
         add("Start", exactLength(capture.offsetNs(item)));
         if (capture.utcBase !== null) add("UTC", utcText(capture.startNs(item) + capture.utcBase));
         if (capture.kind(item) !== MARK) add("Duration", exactLength(capture.lengthNs(item)) + (capture.flags[item] & OPEN ? " so far" : ""));
         if (capture.kind(item) === PUSH_POP) {
-            if (!(capture.flags[item] & OPEN)) add("Self time", exactLength(capture.selfNs(item)));
+            if (!(capture.flags[item] & OPEN) && !capture.merged[item]) add("Self time", exactLength(capture.selfNs(item)));
             add("Depth", String(capture.depth[item]));
             add("Children", grouped(countChildren(capture, item)));
         }
@@ -87,7 +101,7 @@ class SelectionBar {
             count++;
             if (!(capture.flags[i] & OPEN)) lengths.push(capture.duration[i]);
         }
-        const head = make("p", `${grouped(count)} of this name in view`, { class: "equal" });
+        const head = make("p", `${grouped(count)} of this name${capture.hasMerged ? ", drawn singly," : ""} in view`, { class: "equal" });
         if (capture.kind(item) === MARK || !lengths.length) return [head];
         const sorted = Float64Array.from(lengths).sort();
         const figures = [

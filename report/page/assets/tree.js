@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parents, children, siblings and neighbours of items, and their self times. The columns tell a
+// Parents, children, siblings and neighbours of items. The columns tell a
 // parent only where it is not the last range of the lane that is one less deep.
 
 // Sets capture.laneItems and laneFirst (items by lane, in order), and parent, firstChild, next, previous
 // (siblings: same parent, same lane; of items without a parent the neighbours in the lane).
-function linkFamily(capture, told) {
+function linkFamily(capture, told, kin) {
     sortByLane(capture);
     const { count, laneFirst, laneItems } = capture;
     const empty = () => new Int32Array(count).fill(NONE);
@@ -13,7 +13,7 @@ function linkFamily(capture, told) {
     const lastChild = empty();
     capture.lanes.forEach((lane, index) => {
         const items = laneItems.subarray(laneFirst[index], laneFirst[index + 1]);
-        if (lane.kind === PUSH_POP) linkRanges(items, capture.depth, told, family, lastChild);
+        if (lane.kind === PUSH_POP) linkRanges(items, capture.depth, told, kin, family, lastChild);
         else linkNeighbours(items, family);
     });
     Object.assign(capture, family);
@@ -26,7 +26,7 @@ function linkNeighbours(items, { next, previous }) {
     }
 }
 
-function linkRanges(items, depth, told, { parent, firstChild, next, previous }, lastChild) {
+function linkRanges(items, depth, told, kin, { parent, firstChild, next, previous }, lastChild) {
     const latest = []; // by depth
     let lastRoot = NONE;
     for (let i = 0; i < items.length; i++) {
@@ -37,15 +37,16 @@ function linkRanges(items, depth, told, { parent, firstChild, next, previous }, 
         else if (!told[item] && deep > 0 && deep <= latest.length) up = latest[deep - 1];
         while (latest.length < deep) latest.push(NONE);
         latest[deep] = item;
-        const before = up === NONE ? lastRoot : lastChild[up];
+        let before = up === NONE ? lastRoot : lastChild[up];
+        if (kin[item]) before = kin[item] > 1 ? item - (kin[item] - 1) : NONE; // below one that is not here
         if (before !== NONE) {
             previous[item] = before;
             next[before] = item;
         } else if (up !== NONE) {
             firstChild[up] = item;
         }
-        if (up === NONE) lastRoot = item;
-        else lastChild[up] = item;
+        if (up !== NONE) lastChild[up] = item;
+        else if (!kin[item]) lastRoot = item;
         parent[item] = up;
     }
 }
@@ -60,18 +61,6 @@ function sortByLane(capture) {
     for (let i = 0; i < count; i++) items[place[lane[i]]++] = i;
     capture.laneFirst = first;
     capture.laneItems = items;
-}
-
-// The column has what the durations of the children do not explain. Exact below 2^53, as durations.
-function selfTimes({ count, lane, kinds, flags, merged, duration, parent }, correction) {
-    const self = new Float64Array(count);
-    for (let i = 0; i < count; i++) {
-        if (kinds[lane[i]] !== PUSH_POP) continue;
-        if (!(flags[i] & OPEN) && !merged[i]) self[i] += duration[i] + correction[i];
-        const up = parent[i];
-        if (up !== NONE && !(flags[up] & OPEN)) self[up] -= duration[i];
-    }
-    return self;
 }
 
 function countChildren(capture, item) {

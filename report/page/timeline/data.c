@@ -19,7 +19,7 @@ struct data {
     const struct report_model *model;
     const struct page_items *items;
     struct page_columns *columns;
-    uint32_t *names; // owned: the number of a name; REPORT_NONE: not used
+    uint32_t *names; // the caller's: the number of a name; REPORT_NONE: not used
     uint32_t *order; // owned: names in the order of their numbers
     size_t name_count;
     struct report_idmap color_of;
@@ -368,6 +368,32 @@ static int put_self(struct data *data) {
     return 0;
 }
 
+// Siblings whose parent is not selected: 1 of the first one, else the distance to the one before
+// it, and 1 more.
+static int put_kin(struct data *data) {
+    const struct report_model *model = data->model;
+    size_t count = model->selected < model->count ? data->items->count : 0;
+    uint32_t *latest = malloc((model->count + 1) * sizeof(*latest)); // by parent
+    if (!latest) {
+        return -ENOMEM;
+    }
+    memset(latest, 0xFF, (model->count + 1) * sizeof(*latest)); // REPORT_NONE
+    page_column_begin(data->columns, "kin");
+    for (size_t i = 0; i < count; i++) {
+        const struct page_item *item = &data->items->items[i];
+        uint32_t parent = model->parent[item->event];
+        if (item->parent != REPORT_NONE || parent == REPORT_NONE) {
+            page_column_add(data->columns, 0);
+            continue;
+        }
+        page_column_add(data->columns, latest[parent] == REPORT_NONE ? 1 : i - latest[parent] + 1);
+        latest[parent] = (uint32_t)i;
+    }
+    page_column_end(data->columns);
+    free(latest);
+    return 0;
+}
+
 static int put_columns(struct data *data) {
     static const struct {
         const char *name;
@@ -385,7 +411,8 @@ static int put_columns(struct data *data) {
         }
         page_column_end(data->columns);
     }
-    return put_self(data);
+    int r = put_kin(data);
+    return r == 0 ? put_self(data) : r;
 }
 
 // ---- The object ---------------------------------------------------------------------------------
@@ -443,7 +470,7 @@ static int prepare(struct data *data) {
 }
 
 int page_data(struct nvtxt_out *out, const struct report_model *model,
-              const struct page_items *items) {
+              const struct page_items *items, uint32_t **names) {
     struct data data = {.out = out, .model = model, .items = items};
     report_json_init(&data.json, &data.buffer);
     int r = prepare(&data);
@@ -453,7 +480,7 @@ int page_data(struct nvtxt_out *out, const struct report_model *model,
     nvtxt_out_deinit(&data.buffer);
     report_idmap_deinit(&data.color_of);
     free(data.colors);
-    free(data.names);
+    *names = data.names;
     free(data.order);
     return r;
 }

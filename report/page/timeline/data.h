@@ -10,15 +10,17 @@
 // element: `<`, `>`, `&`, U+2028 and U+2029 are written as \u and four digits.
 //
 // The object: version, events, items, first, last, utcBase, domains, names, colors, categories,
-// processes, threads, lanes, iterations, columns. assets/data.js reads it.
+// processes, threads, lanes, iterations, columns; flame (flame.h) stands after them.
+// assets/data.js reads it.
 #pragma once
 
 #include "protocol/text/out.h"
 #include "report/page/timeline/items.h"
 
-// Returns 0 or -ENOMEM; a failure of the output is in `out`.
+// `*names`, which the caller frees, is the number of each name of the capture in `names`, or
+// REPORT_NONE. Returns 0 or -ENOMEM; a failure of the output is in `out`.
 int page_data(struct nvtxt_out *out, const struct report_model *model,
-              const struct page_items *items);
+              const struct page_items *items, uint32_t **names);
 
 // Copies JSON so that it may stand in a script element.
 void page_script_json(struct nvtxt_out *out, struct nvtxt_slice json);

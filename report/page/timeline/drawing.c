@@ -17,6 +17,7 @@ struct page_drawing {
     const struct report_model *model;
     size_t most, single;
     struct nvtxt_out out; // to memory
+    uint32_t *names;      // owned; of page_data()
     int result;
     pthread_t thread;
     bool is_running;
@@ -26,7 +27,7 @@ static void *draw(void *context) {
     struct page_drawing *drawing = context;
     struct page_items items;
     int r = page_items_init(&items, drawing->model, drawing->most);
-    r = r == 0 ? page_data(&drawing->out, drawing->model, &items) : r;
+    r = r == 0 ? page_data(&drawing->out, drawing->model, &items, &drawing->names) : r;
     drawing->single = items.single;
     drawing->result = r == 0 ? drawing->out.error : r;
     page_items_deinit(&items);
@@ -72,10 +73,15 @@ int page_drawing_end(struct page_drawing *drawing, struct nvtxt_slice *data, siz
     return drawing->result;
 }
 
+uint32_t *page_drawing_names(struct page_drawing *drawing) {
+    return drawing->names;
+}
+
 void page_drawing_free(struct page_drawing *drawing) {
     if (drawing) {
         wait_for(drawing);
         nvtxt_out_deinit(&drawing->out);
+        free(drawing->names);
         free(drawing);
     }
 }

@@ -16,4 +16,7 @@ struct page_drawing *page_drawing_begin(const struct report_model *model, size_t
 // Waits for the data, which is JSON that may stand in a script element, and lives as long as the
 // drawing. `*single`: how many events are drawn singly. Returns 0 or -ENOMEM.
 int page_drawing_end(struct page_drawing *drawing, struct nvtxt_slice *data, size_t *single);
+// After the end: the numbers of names in the data, as page_data() has them.
+uint32_t *page_drawing_names(struct page_drawing *drawing);
+
 void page_drawing_free(struct page_drawing *drawing); // waits, too; NULL is fine
