@@ -34,5 +34,5 @@ void identity_boot(char *boot, size_t size);
 
 void identity_host(char host[IDENTITY_HOST_SIZE]); // the host name
 
-// KEY=VALUE lines as a JSON object, with a NUL behind it.
+// KEY=VALUE lines as a JSON object, with a NUL after it.
 void identity_labels(struct nvtxt_buf *json, const char *lines);

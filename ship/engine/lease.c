@@ -23,7 +23,7 @@
 
 // ---- Holders ------------------------------------------------------------------------------------
 
-// Field 22 of /proc/PID/stat, counted behind the name, which may hold anything.
+// Field 22 of /proc/PID/stat, counted after the name, which may hold anything.
 static bool start_of(int64_t pid, char *start, size_t size) {
     char path[64], text[1024];
     snprintf(path, sizeof(path), "/proc/%" PRId64 "/stat", pid);

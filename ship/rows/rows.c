@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The columns of fixed length are written into memory that is reserved once for a row; the two
-// texts follow, each behind its length, which is filled in when the text is there.
+// texts follow, each after its length, which is filled in when the text is there.
 #include "ship/rows/rows.h"
 
 #include <endian.h>
