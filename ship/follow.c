@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The loop: a round, then a wait for whatever comes first: a change of the store and the end of the
-// interval, the time to look at what changes without events, the time to renew the lease, a word of
-// the engine, a signal. A failure ends the connection, and everything that was remembered with it.
+// interval, the time to look once more, or at what changes without events, the time to renew the
+// lease, a word of the engine, a signal. A failure ends the connection, and everything that was
+// remembered with it.
 #include "ship/follow.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@
 #include "store/value/codes.h"
 
 #define CHANGES_MS 5000   // how often rows that change are looked at, at most
+#define AGAIN_MS 30000    // the longest wait for a commit whose bytes were seen coming
 #define FIRST_DELAY_MS 50 // after a failure; doubled each time
 #define LAST_DELAY_MS 30000
 
@@ -34,6 +36,8 @@ struct loop {
     bool changes_pending; // rows that change may have, since they were looked at
     int64_t round_ms;     // when the last round began
     int64_t changes_ms;   // when rows that change are looked at again
+    int64_t again_ms;     // when the store is looked at once more; 0: only after a change
+    int64_t step_ms;      // from the last round to again_ms; 0: not again
     int64_t renew_ms;     // when the lease is renewed
     int64_t alive_ms;     // how often the manager wants a sign of life
     int64_t behind;
@@ -84,6 +88,19 @@ static void wait_delay(struct loop *loop) {
         poll(&fd, 1, (int)left);
     }
     notify_alive();
+}
+
+// The next try is on a new connection. One that is well stays until then: a signal may come, and it
+// gives the lease back.
+static void wait_for_try(struct loop *loop, enum failure_class class) {
+    struct session *session = &loop->session;
+    if (class == FAILURE_GONE || (session->pg && pg_rollback(session->pg))) {
+        session_disconnect(session);
+    }
+    wait_delay(loop);
+    if (!signals_came()) {
+        session_disconnect(session);
+    }
 }
 
 static void note_failure(struct loop *loop) {
@@ -154,8 +171,16 @@ static enum failure_class connect_now(struct loop *loop) {
     struct session *session = &loop->session;
     loop->changes_ms = 0;
     loop->store_changed = true;
+    loop->step_ms = loop->conf->interval_ms;
     enum failure_class class = session->follow ? FAILURE_NONE : begin_anew(loop);
     return class ?: session_connect(session, false);
+}
+
+// The daemon writes a batch, waits for the disk, and only then makes it visible, through memory
+// that no watch sees. So a change is looked for again, after longer and longer steps.
+static void look_again(struct loop *loop) {
+    loop->again_ms = loop->step_ms ? loop->round_ms + loop->step_ms : 0;
+    loop->step_ms = loop->step_ms < AGAIN_MS ? loop->step_ms * 2 : 0;
 }
 
 static enum failure_class run_round(struct loop *loop, struct round *round) {
@@ -163,6 +188,7 @@ static enum failure_class run_round(struct loop *loop, struct round *round) {
     int64_t now = clock_monotonic_ms();
     *round = (struct round){.changes = now >= loop->changes_ms};
     loop->round_ms = now;
+    look_again(loop);
     loop->store_changed = false;
     loop->changes_pending = true;
     enum failure_class class = round_run(session, round);
@@ -201,6 +227,13 @@ static enum failure_class renew(struct loop *loop) {
         session, lease_renew(session->pg, session->cursor.store_id, session->self, loop->behind));
 }
 
+static void look_for_change(struct loop *loop) {
+    if (store_follow_changed(loop->session.follow)) {
+        loop->store_changed = true;
+        loop->step_ms = loop->conf->interval_ms;
+    }
+}
+
 // Until the next round is due.
 static enum failure_class wait_for_work(struct loop *loop) {
     struct session *session = &loop->session;
@@ -209,6 +242,7 @@ static enum failure_class wait_for_work(struct loop *loop) {
         int64_t now = clock_monotonic_ms();
         int64_t due = loop->round_ms + loop->conf->interval_ms;
         bool is_due = (loop->store_changed && now >= due) ||
+                      (loop->again_ms && now >= loop->again_ms) ||
                       (loop->changes_pending && now >= loop->changes_ms);
         if (is_due) {
             return FAILURE_NONE;
@@ -218,11 +252,12 @@ static enum failure_class wait_for_work(struct loop *loop) {
             if (class) {
                 return class;
             }
-            loop->store_changed = loop->store_changed || store_follow_changed(session->follow);
+            look_for_change(loop);
             continue;
         }
         loop->store_changed = loop->store_changed || loop->watch_fd < 0;
         int64_t until = loop->store_changed ? earlier(due, loop->renew_ms) : loop->renew_ms;
+        until = loop->again_ms ? earlier(until, loop->again_ms) : until;
         until = loop->changes_pending ? earlier(until, loop->changes_ms) : until;
         until = until - now > loop->alive_ms ? now + loop->alive_ms : until;
         struct pollfd fds[] = {{.fd = signals_fd(), .events = POLLIN},
@@ -232,8 +267,8 @@ static enum failure_class wait_for_work(struct loop *loop) {
         if (fds[1].revents && pg_look(session->pg)) {
             return session_pg_failure(session, FAILURE_GONE);
         }
-        if (fds[2].revents && store_follow_changed(session->follow)) {
-            loop->store_changed = true;
+        if (fds[2].revents) {
+            look_for_change(loop);
         }
     }
     return FAILURE_NONE;
@@ -269,8 +304,7 @@ enum outcome follow_run(const struct ship_options *options, struct term *term) {
         }
         if (may_pass(class)) {
             note_failure(&loop);
-            session_disconnect(session);
-            wait_delay(&loop);
+            wait_for_try(&loop, class);
         } else {
             outcome = ship_say_failure(term, &session->failure);
         }

@@ -56,6 +56,17 @@ def test_new_rows_come_through_rotations():
         compare_store(server, daemon.segments())
 
 
+def test_a_batch_of_a_quiet_store_comes():
+    # The shipper may see the bytes of a batch before it is committed; nothing wakes it after that.
+    with fleet("--lease", "1h") as (server, daemon, args), Shipper(*args):
+        wanted = []
+        for number in range(3):
+            daemon.send(marker("m%d" % number))
+            wanted.append("m%d" % number)
+            arrived(server, wanted)
+            time.sleep(number * 3)  # what changes without events is looked at within 5 s
+
+
 def test_changes_without_events_come_too():
     with fleet() as (server, daemon, args), Shipper(*args), daemon.session() as session:
         session.send(HEAD + '@RangePush, Time, ProcessId, ThreadId, Message\n'
@@ -105,6 +116,19 @@ def test_one_of_several_ships():
         server.rows("UPDATE nvtxt.cursors SET seen = seen - interval '31 s'")
         good("--once", *args)
         equal(texts(server), ["a", "b"])
+
+
+def test_a_lease_is_given_back_while_rounds_fail():
+    with fleet() as (server, daemon, args), Shipper(*args) as shipper:
+        daemon.send(marker("a"))
+        arrived(server, ["a"])
+        server.rows("CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE "
+                    "'not now'; END $$; CREATE TRIGGER no BEFORE INSERT ON nvtxt.segments "
+                    "FOR EACH ROW EXECUTE FUNCTION no()")
+        daemon.send(marker("b"))
+        wait_for(lambda: "not now" in shipper.said(), "a round fails")
+        equal(shipper.stop(), 0, shipper.said())
+        equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
 
 
 def test_a_shipper_that_lost_its_lease_writes_nothing():
