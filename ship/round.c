@@ -18,7 +18,7 @@ struct work {
     bool copying;       // COPY is open
     bool ended;         // all events that are there were read
     bool segment_known; // its row is written
-    int64_t oldest_ns;  // rows before are not kept
+    struct cursor_span span;
     int64_t bytes;
     int64_t first_ns, last_ns; // committed, of the rows shipped
     int64_t skipped, last_skipped;
@@ -51,9 +51,9 @@ static enum failure_class begin(struct work *work) {
     }
     work->begun = true;
     enum failure_class class =
-        cursor_lock(session->pg, &session->cursor, session->self, &work->oldest_ns);
+        cursor_lock(session->pg, &session->cursor, session->self, &work->span);
     if (session->schema.plain_events) {
-        work->oldest_ns = INT64_MIN;
+        work->span = (struct cursor_span){INT64_MIN, INT64_MAX};
     }
     class = failed(work, class);
     return class ?: write_gap(work, &session->gap);
@@ -76,23 +76,28 @@ static void note_row(struct work *work, const struct store_follow_event *row) {
     work->round->events++;
 }
 
-// Makes bytes of a chunk. Rows of days that are not kept are passed over.
+// Makes bytes of a chunk. Rows of days that are not kept are passed over. What a clock that leapt
+// says was committed after all days that have a partition goes to the end of the last one.
 static void fill(struct work *work, const struct store_follow_event *rows, size_t count) {
     struct nvtxt_buf *bytes = &work->session->bytes;
     const struct rows_home home = {.store_id = (int32_t)work->session->cursor.store_id,
                                    .segment = (int32_t)work->segment.number};
     nvtxt_buf_clear(bytes);
     for (size_t i = 0; i < count; i++) {
-        if (rows[i].committed_ns < work->oldest_ns) {
+        struct store_follow_event row = rows[i];
+        if (row.committed_ns < work->span.oldest_ns) {
             work->skipped++;
-            work->last_skipped = rows[i].event.row;
+            work->last_skipped = row.event.row;
             continue;
+        }
+        if (row.committed_ns > work->span.newest_ns) {
+            row.committed_ns = work->span.newest_ns;
         }
         if (work->round->events == 0) {
             rows_begin(bytes);
         }
-        rows_add(bytes, &home, &rows[i]);
-        note_row(work, &rows[i]);
+        rows_add(bytes, &home, &row);
+        note_row(work, &row);
     }
 }
 

@@ -250,7 +250,8 @@ enum failure_class session_connect(struct session *session, bool looks) {
     if (class == FAILURE_NONE && !looks) {
         class = take_over(session);
     } else if (class == FAILURE_NONE && session->cursor.store_id == 0) {
-        class = first_place(session, &session->cursor.place);
+        class = cursor_check_owner(session->pg, session->store, &session->failure);
+        class = class ?: first_place(session, &session->cursor.place);
         class = class ?: session_seek(session);
     }
     session->small.pg = session->pg;

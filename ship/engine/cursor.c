@@ -81,6 +81,42 @@ static enum failure_class add_rows(struct pg *pg, const struct identity *identit
                   8, NULL);
 }
 
+// A store that cannot be added is one that was added meanwhile, or one that row security hides.
+static enum failure_class look_for_other(struct pg *pg, const char *store,
+                                         struct failure *failure) {
+    struct cursor cursor;
+    enum failure_class class = cursor_read(pg, store, &cursor);
+    if (class) {
+        *failure = *pg_failure(pg);
+    } else if (cursor.store_id == 0) {
+        class = failure_set(failure, FAILURE_NOT_OURS,
+                            "the store %s belongs to another role than %s", store, pg_user(pg));
+    }
+    return class;
+}
+
+enum failure_class cursor_check_owner(struct pg *pg, const char *store, struct failure *failure) {
+    struct pg_rows *rows = NULL;
+    enum failure_class class = pg_run(pg, BEGIN);
+    // With a number of its own it takes none from those that stores get.
+    class = class
+                ?: pg_ask(pg,
+                          "INSERT INTO @.stores (store_id, store, host) OVERRIDING SYSTEM VALUE "
+                          "VALUES (-1, $1::uuid, '') ON CONFLICT (store) DO NOTHING",
+                          &store, 1, &rows);
+    bool added = class == FAILURE_NONE && pg_rows_changed(rows) > 0;
+    pg_rows_free(rows);
+    if (class) {
+        *failure = *pg_failure(pg);
+    }
+    enum failure_class undone = pg_rollback(pg);
+    if (undone && class == FAILURE_NONE) {
+        *failure = *pg_failure(pg);
+        class = undone;
+    }
+    return class || added ? class : look_for_other(pg, store, failure);
+}
+
 enum failure_class cursor_add(struct pg *pg, const struct identity *identity,
                               const struct store_place *place, struct failure *failure) {
     bool added = false;
@@ -92,15 +128,7 @@ enum failure_class cursor_add(struct pg *pg, const struct identity *identity,
         pg_rollback(pg);
         return class;
     }
-    struct cursor cursor;
-    if (!added && (class = cursor_read(pg, identity->store, &cursor))) {
-        *failure = *pg_failure(pg);
-    } else if (!added && cursor.store_id == 0) {
-        class =
-            failure_set(failure, FAILURE_NOT_OURS, "the store %s belongs to another role than %s",
-                        identity->store, pg_user(pg));
-    }
-    return class;
+    return added ? FAILURE_NONE : look_for_other(pg, identity->store, failure);
 }
 
 enum failure_class cursor_describe(struct pg *pg, int64_t store_id,
@@ -116,7 +144,7 @@ enum failure_class cursor_describe(struct pg *pg, int64_t store_id,
 }
 
 enum failure_class cursor_lock(struct pg *pg, const struct cursor *cursor, const char *shipper,
-                               int64_t *oldest_ns) {
+                               struct cursor_span *span) {
     char id[NUMBER_SIZE];
     struct pg_rows *rows;
     const char *values[] = {number(id, cursor->store_id)};
@@ -126,8 +154,9 @@ enum failure_class cursor_lock(struct pg *pg, const struct cursor *cursor, const
     }
     class = pg_ask(pg,
                    "SELECT c.segment, c.event_row, c.shipper, @.ns(((now() AT TIME ZONE 'UTC')"
-                   "::date - (SELECT keep_days FROM @.meta))::timestamp AT TIME ZONE 'UTC') FROM "
-                   "@.cursors AS c WHERE c.store_id = $1::integer FOR UPDATE",
+                   "::date - (SELECT keep_days FROM @.meta))::timestamp AT TIME ZONE 'UTC'), "
+                   "@.ns(((now() AT TIME ZONE 'UTC')::date + 3)::timestamp AT TIME ZONE 'UTC') - 1 "
+                   "FROM @.cursors AS c WHERE c.store_id = $1::integer FOR UPDATE",
                    values, 1, &rows);
     if (class) {
         return class;
@@ -136,7 +165,8 @@ enum failure_class cursor_lock(struct pg *pg, const struct cursor *cursor, const
     bool same = holder && strcmp(holder, shipper) == 0 &&
                 pg_int(rows, 0, 0) == (int64_t)cursor->place.segment &&
                 pg_int(rows, 0, 1) == cursor->place.event_row;
-    *oldest_ns = same ? pg_int(rows, 0, 3) : 0;
+    *span = same ? (struct cursor_span){pg_int(rows, 0, 3), pg_int(rows, 0, 4)}
+                 : (struct cursor_span){0};
     pg_rows_free(rows);
     return same ? FAILURE_NONE : FAILURE_MOVED;
 }

@@ -26,14 +26,24 @@ enum failure_class cursor_read(struct pg *pg, const char *store, struct cursor *
 enum failure_class cursor_add(struct pg *pg, const struct identity *identity,
                               const struct store_place *place, struct failure *failure);
 
+// Whether a store that cursor_read() did not find may be registered. FAILURE_NOT_OURS: another role
+// has it. Nothing is left behind.
+enum failure_class cursor_check_owner(struct pg *pg, const char *store, struct failure *failure);
+
 // Writes what has changed of host, labels and the like.
 enum failure_class cursor_describe(struct pg *pg, int64_t store_id,
                                    const struct identity *identity);
 
+// Of committed, by the engine's clock; both may be shipped.
+struct cursor_span {
+    int64_t oldest_ns; // before it nothing is kept
+    int64_t newest_ns; // the end of the second day ahead
+};
+
 // Begins a transaction and locks the cursor. FAILURE_MOVED: it is not at `cursor`, or its shipper
-// is not `shipper`. `*oldest_ns`: rows that were committed before are too old to be kept.
+// is not `shipper`. `span` is which rows there are partitions for, or may be.
 enum failure_class cursor_lock(struct pg *pg, const struct cursor *cursor, const char *shipper,
-                               int64_t *oldest_ns);
+                               struct cursor_span *span);
 
 struct cursor_step {
     struct store_place place;

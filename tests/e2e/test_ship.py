@@ -186,6 +186,28 @@ def test_days_that_are_not_kept_are_passed_over_and_told():
         daemon.start()
 
 
+def test_a_clock_that_leapt_ahead_holds_nothing_up():
+    with database() as server, Daemon() as daemon:
+        target = ("--target", server.target(), "--store", daemon.store)
+        good("init", *target)
+        for number in range(2):
+            daemon.send(HEAD + MARKER + 'Marker, %d, 7, 8, 1, Red, "m%d", 5\n' % (number, number))
+        daemon.stop()
+        store = sqlite3.connect(daemon.store)
+        store.execute("UPDATE NVTXT_BATCHES SET committedNs = committedNs + 10 * 86400000000000 "
+                      "WHERE id = 1")
+        store.commit()
+        store.close()
+        good("--once", *target)
+        equal(server.rows("SELECT text, committed = ((now() AT TIME ZONE 'UTC')::date + 3)::timestamp "
+                          "AT TIME ZONE 'UTC' - interval '1 us' FROM nvtxt.events ORDER BY row_id"),
+              [("m0", "t"), ("m1", "f")])
+        before = snapshot(server)
+        good("--once", *target)
+        equal(snapshot(server), before)
+        daemon.start()
+
+
 def test_what_is_no_store_of_ours():
     with database() as server, Daemon() as daemon:
         target = ("--target", server.target())
@@ -255,6 +277,8 @@ def test_roles():
                        server.target(user="b"), *store)
         (identity,), = daemon.query("SELECT value FROM META_DATA_EXPORT WHERE name = 'STORE_ID'")
         equal(identity in said, True, said)
+        for command in ("--dry-run", "status"):
+            equal(refused(77, identity, command, "--target", server.target(user="b"), *store), said)
         compare_store(server, daemon.segments())
         equal(run_ship("--once", "--target", server.target(dbname="none"), *store)[0], 77)
         refused(76, "run nvtxt-ship init", "--once", "--target", server.target(), "--schema", "no",
