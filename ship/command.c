@@ -156,6 +156,9 @@ static enum outcome maintain(const struct ship_options *options, struct term *te
         class = maintain_run(pg, &facts);
         failure = *pg_failure(pg);
     }
+    if (class) {
+        schema_add_grant(pg, options->conf.schema, &failure);
+    }
     outcome = class ? ship_say_failure(term, &failure) : OUTCOME_DONE;
     pg_close(pg);
     return outcome;
@@ -199,12 +202,21 @@ static enum outcome pull_into(const struct ship_options *options, struct term *t
     return class ? ship_say_failure(term, &failure) : OUTCOME_DONE;
 }
 
+static bool is_there(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 && !(S_ISREG(status.st_mode) && status.st_size == 0);
+}
+
 static enum outcome pull(const struct ship_options *options, struct term *term) {
     struct out_file out;
     struct pg *pg;
     if (!options->output) {
         term_say(term, "pull needs a file to make: -o FILE");
         return OUTCOME_USAGE;
+    }
+    if (is_there(options->output)) {
+        term_say(term, "%s exists; choose another name", options->output);
+        return OUTCOME_NO_OUTPUT;
     }
     enum outcome outcome = out_file_init(&out, term, options->output, false);
     if (outcome) {

@@ -158,6 +158,25 @@ static enum failure_class look(struct pg *pg, const char *name, bool *is_there,
     return *is_there ? schema_check(pg, name, &facts, failure) : FAILURE_NONE;
 }
 
+// ---- What a role lacks --------------------------------------------------------------------------
+
+void schema_add_grant(struct pg *pg, const char *name, struct failure *failure) {
+    struct pg_rows *rows = NULL;
+    size_t len = strlen(failure->sentence);
+    if (strcmp(failure->state, "42501") != 0 || pg_rollback(pg) ||
+        pg_ask(pg,
+               "SELECT coalesce((SELECT format('GRANT %I TO %I', pg_get_userbyid(nspowner), "
+               "current_user) FROM pg_namespace WHERE nspname = $1 AND NOT pg_has_role(nspowner, "
+               "'USAGE')), CASE WHEN has_database_privilege(current_database(), 'CREATE') THEN "
+               "format('ALTER ROLE %I CREATEROLE', current_user) ELSE format('GRANT CREATE ON "
+               "DATABASE %I TO %I', current_database(), current_user) END)",
+               &name, 1, &rows)) {
+        return;
+    }
+    snprintf(failure->sentence + len, sizeof(failure->sentence) - len, ": %s", pg_text(rows, 0, 0));
+    pg_rows_free(rows);
+}
+
 // ---- Making it ----------------------------------------------------------------------------------
 
 static enum failure_class make(struct pg *pg, const char *name, const struct schema_wishes *wishes,
@@ -197,6 +216,7 @@ enum failure_class schema_init(struct pg *pg, const char *name, const struct sch
     }
     class = make(pg, name, wishes, failure);
     if (class) {
+        schema_add_grant(pg, name, failure);
         pg_rollback(pg);
     }
     return class;

@@ -29,6 +29,10 @@ bool schema_name_is_good(const char *name);
 // there is none yet.
 void schema_write(struct nvtxt_buf *sql, const char *name, const struct schema_wishes *wishes);
 
+// After a failure for want of rights: adds to the sentence what the schema's owner, or the
+// database's, may grant. Ends the transaction.
+void schema_add_grant(struct pg *pg, const char *name, struct failure *failure);
+
 // Makes the schema of the connection, or brings it up; a second call changes nothing but what
 // `wishes` say. FAILURE_NEWER_SCHEMA, FAILURE_ENCODING and those of statements.
 enum failure_class schema_init(struct pg *pg, const char *name, const struct schema_wishes *wishes,

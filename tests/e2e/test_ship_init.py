@@ -161,11 +161,17 @@ def test_what_a_connection_is_refused_for():
                        env={"PGPASSWORD": "wrong-secret"})
         equal("wrong-secret" in said, False)
         refused(77, "password", "init", "--target", server.target(user="u"))
-        refused(77, "permission denied", "init", "--target", server.target(user="u"),
-                env={"PGPASSWORD": "right"})
+        as_u = ("--target", server.target(user="u"))
+        right = {"PGPASSWORD": "right"}
+        refused(77, "GRANT CREATE ON DATABASE postgres TO u", "init", *as_u, env=right)
+        server.rows("GRANT CREATE ON DATABASE postgres TO u")
+        refused(77, "ALTER ROLE u CREATEROLE", "init", *as_u, env=right)
         server.rows("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
         refused(76, "LATIN1", "init", "--target", server.target(dbname="latin"))
         good("init", "--target", target)
+        server.rows("GRANT nvtxt_read TO u")
+        for command in ("init", "maintain"):
+            refused(77, "GRANT postgres TO u", command, *as_u, env=right)
         server.rows("UPDATE nvtxt.meta SET version = 7, compatible = 5")
         said = refused(76, "has version 7, ", "init", "--target", target)
         equal("version 1" in said, True, said)

@@ -131,7 +131,8 @@ def test_bad_input():
         equal(os.listdir(place), [])
         with open(out[1], "w", encoding="utf-8") as file:
             file.write("mine")
-        refused(73, out[1], "pull", *target, "--store-id", ids[0], *out)
+        refused(73, out[1] + " exists; choose another name\n", "pull", *target, "--store-id", ids[0],
+                *out)
         with open(out[1], encoding="utf-8") as file:
             equal(file.read(), "mine")
         refused(73, "/nonexistent/", "pull", *target, "--store-id", ids[0], "-o", "/nonexistent/out")
