@@ -43,7 +43,8 @@ const struct ship_key ship_keys[] = {
     {"Store", "store", SHIP_PATH, AT(store), .initial = ""},
     {"Target", "target", SHIP_TEXT, AT(target), .initial = ""},
     {"Schema", "schema", SHIP_TEXT, AT(schema), .initial = "nvtxt", .is_good = schema_name_is_good,
-     .why = "a name of at most 58 lower case letters, digits and _, not with a digit first,"},
+     .why =
+         "a name of at most 58 lower case letters, digits and _, not with a digit or pg_ first,"},
     {"Host", "host", SHIP_TEXT, AT(host), .initial = "", .is_good = is_text, .why = "UTF-8"},
     {"Label", "label", SHIP_LIST, AT(labels), .initial = "", .is_good = is_label,
      .why = "KEY=VALUE"},

@@ -189,6 +189,9 @@ static enum failure_class run_round(struct loop *loop, struct round *round) {
     *round = (struct round){.changes = now >= loop->changes_ms};
     loop->round_ms = now;
     look_again(loop);
+    if (loop->watches) {
+        watch(loop); // the folder may have gone, or be there again
+    }
     loop->store_changed = false;
     loop->changes_pending = true;
     enum failure_class class = round_run(session, round);

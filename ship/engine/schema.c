@@ -16,7 +16,9 @@
 
 bool schema_name_is_good(const char *name) {
     size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
-    return len > 0 && !name[len] && len <= SCHEMA_NAME_MAX && (*name < '0' || *name > '9');
+    bool is_of_engine = strncmp(name, "pg_", 3) == 0 || strcmp(name, "information_schema") == 0;
+    return len > 0 && !name[len] && len <= SCHEMA_NAME_MAX && (*name < '0' || *name > '9') &&
+           !is_of_engine;
 }
 
 // ---- The text -----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ struct schema_wishes {
     bool plain_events; // events without partitions and without the trigger
 };
 
-// Lower case letters, digits and _, not with a digit first.
+// Lower case letters, digits and _, not with a digit first; none of the engine's own names.
 bool schema_name_is_good(const char *name);
 
 // Appends the SQL that makes the schema `name`, as a transaction: what schema_init() runs where

@@ -67,6 +67,20 @@ def test_a_batch_of_a_quiet_store_comes():
             time.sleep(number * 3)  # what changes without events is looked at within 5 s
 
 
+def test_a_folder_that_comes_back_is_followed():
+    with fleet("--lease", "1h") as (server, daemon, args), Shipper(*args):
+        daemon.send(marker("a"))
+        arrived(server, ["a"])
+        daemon.stop()
+        os.rename(daemon.folder, daemon.folder + ".moved")
+        time.sleep(1)
+        os.rename(daemon.folder + ".moved", daemon.folder)
+        daemon.start()
+        for number in range(2):
+            daemon.send(marker("b%d" % number))
+            arrived(server, ["a", "b0", "b1"][:number + 2])
+
+
 def test_changes_without_events_come_too():
     with fleet() as (server, daemon, args), Shipper(*args), daemon.session() as session:
         session.send(HEAD + '@RangePush, Time, ProcessId, ThreadId, Message\n'
