@@ -224,8 +224,11 @@ static enum failure_class take_over(struct session *session) {
         return class;
     }
     struct identity identity = identity_of(session);
-    return session_pg_failure(session,
-                              cursor_describe(session->pg, session->cursor.store_id, &identity));
+    class = cursor_describe(session->pg, session->cursor.store_id, &identity);
+    if (class == FAILURE_NONE && !session->options->conf.open_ranges) {
+        class = cursor_drop_open_ranges(session->pg, session->cursor.store_id);
+    }
+    return session_pg_failure(session, class);
 }
 
 static enum failure_class check_schema(struct session *session) {

@@ -143,6 +143,12 @@ enum failure_class cursor_describe(struct pg *pg, int64_t store_id,
                   values, 6, NULL);
 }
 
+enum failure_class cursor_drop_open_ranges(struct pg *pg, int64_t store_id) {
+    char id[NUMBER_SIZE];
+    const char *values[] = {number(id, store_id)};
+    return pg_ask(pg, "DELETE FROM @.open_ranges WHERE store_id = $1::integer", values, 1, NULL);
+}
+
 enum failure_class cursor_lock(struct pg *pg, const struct cursor *cursor, const char *shipper,
                                struct cursor_span *span) {
     char id[NUMBER_SIZE];

@@ -34,6 +34,9 @@ enum failure_class cursor_check_owner(struct pg *pg, const char *store, struct f
 enum failure_class cursor_describe(struct pg *pg, int64_t store_id,
                                    const struct identity *identity);
 
+// Removes the store's open ranges, for a shipper that does not keep them up.
+enum failure_class cursor_drop_open_ranges(struct pg *pg, int64_t store_id);
+
 // Of committed, by the engine's clock; both may be shipped.
 struct cursor_span {
     int64_t oldest_ns; // before it nothing is kept

@@ -107,6 +107,8 @@ def test_open_ranges_can_be_left_out():
         equal(server.rows("SELECT * FROM nvtxt.open_ranges"), [])
         good("--once", *args)
         equal(len(server.rows("SELECT * FROM nvtxt.open_ranges")), 1)
+        good("--once", "-c", path, *args)
+        equal(server.rows("SELECT * FROM nvtxt.open_ranges"), [])
 
 
 def test_one_of_several_ships():
