@@ -179,9 +179,10 @@ LEFT JOIN threads AS t ON t.store_id = e.store_id AND t.segment = e.segment
 
 CREATE VIEW fleet AS
 SELECT s.store_id, s.host, s.labels, c.events, c.committed, c.seen, c.behind_rows,
-  extract(epoch FROM now() - CASE WHEN c.behind_rows > 0 THEN c.committed ELSE c.seen END)
-    AS lag_seconds,
-  coalesce((SELECT sum(l.count) FROM losses AS l WHERE l.store_id = s.store_id), 0)::bigint AS lost
+  (SELECT CASE WHEN isfinite(w.since) THEN extract(epoch FROM now() - w.since) END FROM (SELECT
+    CASE WHEN c.behind_rows > 0 THEN c.committed ELSE c.seen END) AS w (since)) AS lag_seconds,
+  least(coalesce((SELECT sum(greatest(l.count, 0)) FROM losses AS l
+    WHERE l.store_id = s.store_id), 0), 9223372036854775807)::bigint AS lost
 FROM stores AS s LEFT JOIN cursors AS c ON c.store_id = s.store_id;
 
 CREATE VIEW running AS

@@ -141,6 +141,12 @@ def test_a_shipper_can_only_add_rows_of_its_own():
         equal(server.rows("SELECT host, events, lost FROM nvtxt.fleet ORDER BY host", user="r"),
               [("a", "9", "1"), ("b", "0", "1")])
         equal(server.one("SELECT count(*) FROM nvtxt.timeline", user="r"), "2")
+        # What one host says of itself breaks no view.
+        server.rows("INSERT INTO nvtxt.losses SELECT 2, 1, g, now(), NULL, NULL, NULL, 'x', "
+                    "9223372036854775807 FROM generate_series(1, 2) AS g; UPDATE nvtxt.cursors SET "
+                    "seen = '-infinity', committed = 'infinity'", user="b")
+        equal(server.rows("SELECT lag_seconds, lost FROM nvtxt.fleet WHERE host = 'b'", user="r"),
+              [(None, "9223372036854775807")])
         for sql in (ROW % 1, "DELETE FROM nvtxt.losses", "UPDATE nvtxt.cursors SET events = 0",
                     "DELETE FROM nvtxt.events", "SELECT nvtxt.make_partitions(%s, %s)"
                     % (TODAY, TODAY)):
