@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Taking it is one UPDATE that holds only if holder and time are still those that were judged; when
-// somebody was faster they are judged again. Times are the engine's clock. What identifies the
+// somebody was faster they are judged again. The UPDATE may wait for a lock, and this process may
+// end meanwhile: the engine would still run it to its end, so it has a transaction, whose COMMIT
+// only a living process sends. Times are the engine's clock. What identifies the
 // machine here is for comparing only: the id is that which systemd derives for this program, or
 // empty, since the boot id is as unique.
 #include "ship/engine/lease.h"
@@ -121,14 +123,23 @@ static enum failure_class write_over(struct pg *pg, int64_t store_id, const char
     struct pg_rows *rows;
     snprintf(id, sizeof(id), "%" PRId64, store_id);
     const char *values[] = {id, self, holder, seen};
-    enum failure_class class =
-        pg_ask(pg,
-               "UPDATE @.cursors SET shipper = $2, seen = clock_timestamp() WHERE store_id = "
-               "$1::integer AND shipper IS NOT DISTINCT FROM $3 AND seen IS NOT DISTINCT FROM "
-               "$4::timestamptz",
-               values, 4, &rows);
-    *done = class == FAILURE_NONE && pg_rows_changed(rows) > 0;
+    enum failure_class class = pg_run(pg, "BEGIN");
+    if (class) {
+        return class;
+    }
+    class = pg_ask(pg,
+                   "UPDATE @.cursors SET shipper = $2, seen = clock_timestamp() WHERE store_id = "
+                   "$1::integer AND shipper IS NOT DISTINCT FROM $3 AND seen IS NOT DISTINCT FROM "
+                   "$4::timestamptz",
+                   values, 4, &rows);
+    bool changed = class == FAILURE_NONE && pg_rows_changed(rows) > 0;
     pg_rows_free(rows);
+    if (class) {
+        pg_rollback(pg); // keeps the failure
+        return class;
+    }
+    class = pg_run(pg, "COMMIT");
+    *done = class == FAILURE_NONE && changed;
     return class;
 }
 
