@@ -62,8 +62,8 @@ def board():
     templating = [
         {**variable("host", "Host", "SELECT DISTINCT host FROM nvtxt.stores ORDER BY 1"),
          "includeAll": True, "allValue": "'%'", "current": {"text": "All", "value": "$__all"}},
-        variable("label", "Label", "SELECT DISTINCT jsonb_object_keys(labels) FROM nvtxt.stores "
-                                   "ORDER BY 1"),
+        variable("label", "Label", "SELECT DISTINCT jsonb_object_keys(CASE jsonb_typeof(labels) "
+                 "WHEN 'object' THEN labels END) FROM nvtxt.stores ORDER BY 1"),
         {"type": "textbox", "name": "message", "label": "Message", "query": "", "hide": 0,
          "current": {"text": "", "value": ""}}]
     return {"title": "NVTXT fleet", "uid": "nvtxt-fleet", "tags": ["nvtxt"], "schemaVersion": 36,

@@ -106,6 +106,46 @@ def test_every_query_says_something_true():
             asked(server, name)
 
 
+# What a role that ships may write for a store of its own.
+ODD_ROWS = """
+INSERT INTO nvtxt.stores (store, host, labels) VALUES (gen_random_uuid(), 'odd', '%s');
+CREATE TEMP TABLE own AS SELECT store_id FROM nvtxt.stores;
+INSERT INTO nvtxt.cursors (store_id, seen, committed, behind_rows)
+    SELECT store_id, '%s', '%s', %d FROM own;
+INSERT INTO nvtxt.losses SELECT store_id, 1, n, '%s', NULL, NULL, NULL, 'x', %d
+    FROM own, generate_series(1, 3) AS n;
+INSERT INTO nvtxt.diagnostics (store_id, segment, row_id, at) SELECT store_id, 1, 1, '%s' FROM own;
+INSERT INTO nvtxt.open_ranges (store_id, source_id, seq, global_tid, start_ns)
+    SELECT store_id, 1, 1, %d, %d FROM own"""
+LARGEST = 2**63 - 1
+
+
+def test_rows_of_one_host_break_no_query():
+    odd = [("[1]", "infinity", 0, LARGEST, ""), ('"x"', "-infinity", 1, -LARGEST - 1, ""),
+           ("{}", "infinity", LARGEST, LARGEST, ""), ("null", "-infinity", -LARGEST, 0, ""),
+           ("1", "294276-12-31 23:59:59+00", 1, 1, "t"), ("{}", "4713-01-01 00:00:00+00 BC", 0, 1, "t")]
+    with fleet() as server:
+        server.rows("CREATE ROLE reader LOGIN IN ROLE nvtxt_read")
+        for number, (labels, time, behind, count, lag) in enumerate(odd):
+            role = "odd%d" % number
+            server.rows("CREATE ROLE %s LOGIN IN ROLE nvtxt_ship; GRANT TEMP ON DATABASE postgres TO %s"
+                        % (role, role))
+            server.rows(ODD_ROWS % (labels, time, time, behind, time, count, time, count, count),
+                        user=role)
+            lost = min(max(3 * count, 0), LARGEST)
+            equal(server.rows("SELECT lost, lag_seconds IS NOT NULL FROM nvtxt.fleet "
+                              "WHERE host = 'odd' ORDER BY store_id DESC LIMIT 1", user="reader"),
+                  [(str(lost), "t" if lag else "f")], role)
+        for view in ("fleet", "running", "timeline"):
+            server.rows("SELECT * FROM nvtxt." + view, user="reader")
+        for name in fleet_board.names():
+            asked(server, name)
+        equal(len(asked(server, "hosts_by_lag")), len(HOSTS) + len(odd))
+        for row in json.loads(fleet_board.text())["templating"]["list"]:
+            if row["type"] == "query":
+                server.rows(row["query"], user="reader")
+
+
 def test_a_thousand_hosts_are_what_a_plain_computation_says():
     hosts, rows = 1000, 120
     with database() as server:
