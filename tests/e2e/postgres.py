@@ -142,6 +142,20 @@ class Postgres:
         lib.equal(status, 0, said)
         return found
 
+    @contextlib.contextmanager
+    def held(self, sql):
+        """Runs SQL in a transaction that stays open for as long as the context."""
+        with subprocess.Popen([os.path.join(self.bin, "psql"), "-XAtq", self.target()],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
+            client.stdin.write("BEGIN; %s; \\echo held\n" % sql)
+            client.stdin.flush()
+            while client.stdout.readline() not in ("held\n", ""):
+                pass
+            try:
+                yield
+            finally:
+                client.communicate("ROLLBACK;\n", DEADLINE)
+
     def one(self, sql, **more):
         """The only value of the only row."""
         found = self.rows(sql, **more)

@@ -5,12 +5,11 @@ import os
 import signal
 import socket
 import sqlite3
-import subprocess
 import threading
 import time
 
 from lib import Daemon, equal, run, wait_for
-from postgres import bin_folder, database
+from postgres import database
 from ship import Shipper, compare_store, good, refused, run_ship, snapshot
 
 HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
@@ -154,16 +153,9 @@ def test_a_shipper_that_ends_while_it_waits_for_a_lock_takes_no_lease():
     with fleet() as (server, daemon, args):
         daemon.send(marker("a"))
         good("--once", *args)
-        lock = subprocess.Popen(
-            [os.path.join(bin_folder(), "psql"), "-XAtq", server.target()], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True)
-        lock.stdin.write("BEGIN; SELECT 'locked' FROM nvtxt.cursors FOR UPDATE;\n")
-        lock.stdin.flush()
-        equal(lock.stdout.readline(), "locked\n")
-        with Shipper(*args) as shipper:
+        with server.held("SELECT 1 FROM nvtxt.cursors FOR UPDATE"), Shipper(*args) as shipper:
             wait_for(lambda: server.rows(waits + " AND wait_event_type = 'Lock'"), "it waits")
             equal(shipper.stop(), 0, shipper.said())
-        lock.communicate("ROLLBACK;\n", 240)
         wait_for(lambda: not server.rows(waits), "the engine has ended its statement")
         equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
 

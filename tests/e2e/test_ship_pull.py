@@ -5,12 +5,13 @@ import csv
 import io
 import os
 import shutil
+import signal
 import tempfile
 
 from client import run_client
-from lib import Daemon, equal, run
+from lib import Daemon, equal, run, wait_for
 from postgres import database
-from ship import good, refused, rows_of
+from ship import Shipper, good, refused, rows_of
 
 HEAD = 'TimeBase = Manual\n' \
        '@Marker, Time, ProcessId, ThreadId, CategoryId, Color, Message, Payload, Domain, Json\n' \
@@ -156,6 +157,20 @@ def test_a_reader_may_pull_and_a_shipper_may_not():
         refused(77, "pulled_read", "pull", *ship, "-o", os.path.join(place, "b"))
         equal(os.listdir(place), ["a"])
         server.rows("DROP ROLE pull_reader; DROP ROLE pull_shipper")
+
+
+def test_a_pull_that_a_signal_ends_makes_no_file():
+    with database() as server, Daemon() as daemon, folder() as place:
+        good("init", "--target", server.target())
+        args = ("--target", server.target(), "--host", "h")
+        good("--once", *args, "--store", daemon.store)
+        with server.held("LOCK nvtxt.domains IN ACCESS EXCLUSIVE MODE"), \
+                Shipper("pull", *args, "-o", os.path.join(place, "a")) as puller:
+            wait_for(lambda: server.rows("SELECT 1 FROM pg_stat_activity WHERE application_name = "
+                                         "'nvtxt-ship' AND wait_event_type = 'Lock'"), "it waits")
+            equal(puller.stop(), 128 + signal.SIGTERM, puller.said())
+            equal(puller.said(), "")
+        equal(os.listdir(place), [])
 
 
 run(globals())
