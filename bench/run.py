@@ -26,7 +26,7 @@ BENCHMARKS = {function.__name__: function for function in (
     footprint.idle, library.pairs, library.rates, library.rest, library.share, stores.pinned,
     stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
     reports.beside, reports.scripts, reports.rules, reports.kernels,
-    reports.page, reports.browse, ship.ship, ship.shipping,
+    reports.page, reports.browse, ship.ship, ship.shipping, ship.lag,
     fleet.fleet)}
 
 

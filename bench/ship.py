@@ -9,6 +9,13 @@ import time
 
 IDENTITY = "0190c0f6-7d3a-7b41-9f36-12cbb0f1a001"
 INSERT = 200_000  # rows at most by INSERT, which is slow
+RATE = 50_000     # events a second for the lag
+SAMPLES = """DO $$ DECLARE ending timestamptz := clock_timestamp() + interval '%d s'; BEGIN
+    WHILE clock_timestamp() < ending LOOP
+        INSERT INTO samples SELECT extract(epoch FROM clock_timestamp() - committed)
+            FROM nvtxt.cursors;
+        PERFORM pg_sleep(0.02);
+    END LOOP; END $$"""
 
 
 @contextlib.contextmanager
@@ -138,3 +145,48 @@ def shipping(kit):
     kit.compare("ship: a daemon beside it", "events/s", ("engine stopped", rates["stopped"]),
                 ("no shipper", rates["none"]), note)
     kit.tell("ship: the log meanwhile", "MiB", ("WAL", logs))
+
+
+def feed(command, file, seconds):
+    """Gives a program the lines of a file, over and over, RATE events a second."""
+    with open(file, "rb") as lines:
+        every = lines.readlines()
+    head = [line for line in every if line.startswith(b"@") or b"=" in line]
+    tenth = b"".join([line for line in every if line not in head][:RATE // 10])
+    process = subprocess.Popen(command, stdin=subprocess.PIPE)
+    process.stdin.write(b"".join(head))
+    started = time.monotonic()
+    for turn in range(seconds * 10):
+        process.stdin.write(tenth)
+        process.stdin.flush()
+        time.sleep(max(0, started + (turn + 1) / 10 - time.monotonic()))
+    took = time.monotonic() - started
+    process.stdin.close()
+    if process.wait() != 0:
+        raise RuntimeError("nvtxt-send: status %d" % process.returncode)
+    return seconds * RATE / took
+
+
+def lag(kit):
+    """How old the newest shipped row is, while a daemon takes 50,000 events a second"""
+    seconds = 5 if kit.quick else 20
+    with server_of(kit.top) as server, kit.daemon() as daemon:
+        kit.run("nvtxt-ship", "init", "--target", server.target())
+        server.rows("CREATE TABLE samples (seconds double precision)")
+        shipper = kit.spawn([kit.program("nvtxt-ship"), "--target", server.target(), "--store",
+                             daemon.store])
+        send = [kit.program("nvtxt-send"), "--socket", daemon.socket]
+        lines = kit.input("markers", RATE)
+        feed(send, lines, 3)  # until all is under way
+        sampler = kit.spawn([os.path.join(server.bin, "psql"), "-X", "-q", server.target(), "-c",
+                             SAMPLES % (seconds - 1)])
+        rate = feed(send, lines, seconds)
+        sampler.wait()
+        ages = sorted(float(row[0]) for row in server.rows("SELECT seconds FROM samples"))
+        for process in (shipper, sampler):
+            process.terminate()
+            process.wait()
+            kit.processes.remove(process)
+    kit.tell("ship: age of the newest shipped row", "s", ("median", ages[len(ages) // 2]),
+             ("99 %", ages[len(ages) * 99 // 100]),
+             note="{:,.0f} events/s, an Interval of 1 s".format(rate))
