@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "protocol/text/times.h"
-#include "ship/engine/pg.h"
+#include "ship/engine/target.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "unknown"
@@ -270,7 +270,7 @@ static enum outcome read_files(struct ship_options *options, struct term *term, 
 // A password would be in the list of processes, or in a file that others read.
 static enum outcome check_target(const struct ship_options *options, struct term *term) {
     struct failure failure;
-    switch (pg_check_target(options->conf.target, &failure)) {
+    switch (target_check(options->conf.target, &failure)) {
     case FAILURE_NONE:
         return OUTCOME_DONE;
     case FAILURE_MEMORY:

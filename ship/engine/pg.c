@@ -4,9 +4,6 @@
 // socket, and the descriptor that says that the program shall end, until the deadline. While bytes
 // are on their way out the socket is read as well: a server that has something to say before it
 // reads on would wait for us, and we for it.
-//
-// What a target leaves open goes into libpq's environment variables, because they rank below the
-// target and its service file and above libpq's own defaults.
 #include "ship/engine/pg.h"
 
 #include <errno.h>
@@ -16,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "protocol/base/buf.h"
 #include "ship/engine/connect_guard.h"
+#include "ship/engine/target.h"
 
 struct pg {
     PGconn *conn;
@@ -93,123 +90,6 @@ static enum failure_class broken(struct pg *pg) {
     return pg->failure.class = FAILURE_GONE;
 }
 
-// ---- The target ---------------------------------------------------------------------------------
-
-static const char *value_of(const PQconninfoOption *options, const char *key) {
-    for (; options && options->keyword; options++) {
-        if (strcmp(options->keyword, key) == 0) {
-            return options->val;
-        }
-    }
-    return NULL;
-}
-
-static PQconninfoOption *parse(const char *target, struct failure *failure) {
-    char *why = NULL;
-    PQconninfoOption *options = PQconninfoParse(target, &why);
-    if (!options && !why) {
-        failure_set(failure, FAILURE_MEMORY, "out of memory");
-    } else if (!options) {
-        // libpq quotes the word that it did not understand, which may be part of a password.
-        bool secret = strcasestr(target, "pass") || strchr(target, '@');
-        why[strcspn(why, "\n")] = '\0';
-        failure_set(failure, FAILURE_TARGET, "the target is not understood%s%s", secret ? "" : ": ",
-                    secret ? "" : why);
-    }
-    PQfreemem(why);
-    return options;
-}
-
-enum failure_class pg_check_target(const char *target, struct failure *failure) {
-    PQconninfoOption *options = parse(target, failure);
-    if (!options) {
-        return failure->class;
-    }
-    const char *password = value_of(options, "password");
-    const char *of_key = value_of(options, "sslpassword");
-    bool secret = (password && *password) || (of_key && *of_key);
-    PQconninfoFree(options);
-    return secret ? failure_set(failure, FAILURE_TARGET,
-                                "a password in the target can be read by everyone: use a password "
-                                "file or a service")
-                  : FAILURE_NONE;
-}
-
-// Whether one host of the target, or its address, is this machine.
-static bool is_local(const char *host, size_t len) {
-    return len == 0 || *host == '/' || *host == '@' ||
-           (len == 9 && !memcmp(host, "localhost", 9)) || (len == 3 && !memcmp(host, "::1", 3)) ||
-           (len > 4 && !memcmp(host, "127.", 4));
-}
-
-static bool all_local(const char *hosts) {
-    for (const char *at = hosts ? hosts : "";; at++) {
-        size_t len = strcspn(at, ",");
-        if (!is_local(at, len)) {
-            return false;
-        }
-        at += len;
-        if (!*at) {
-            return true;
-        }
-    }
-}
-
-static const char *system_bundle(void) {
-    static const char *const paths[] = {"/etc/ssl/certs/ca-certificates.crt",
-                                        "/etc/pki/tls/certs/ca-bundle.crt",
-                                        "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-        if (access(paths[i], R_OK) == 0) {
-            return paths[i];
-        }
-    }
-    return NULL;
-}
-
-static bool has_own_roots(void) {
-    char path[4096];
-    const char *home = getenv("HOME");
-    snprintf(path, sizeof(path), "%s/.postgresql/root.crt", home ? home : "");
-    return home && access(path, F_OK) == 0;
-}
-
-static const char *effective(const PQconninfoOption *given, const PQconninfoOption *usual,
-                             const char *key) {
-    const char *value = value_of(given, key);
-    return value ? value : value_of(usual, key);
-}
-
-// libpq's defaults with the target's service: those of its file, the environment, its own.
-static PQconninfoOption *usual_of(const PQconninfoOption *given) {
-    const char *service = value_of(given, "service");
-    return service && setenv("PGSERVICE", service, 1) != 0 ? NULL : PQconndefaults();
-}
-
-static int secure(const PQconninfoOption *given) {
-    int added = getenv("PGSSLMODE") ? 0 : setenv("PGSSLMODE", "verify-full", 1) == 0 ? 1 : -1;
-    PQconninfoOption *usual = added < 0 ? NULL : usual_of(given);
-    if (!usual) {
-        return -ENOMEM;
-    }
-    const char *address = effective(given, usual, "hostaddr");
-    const char *hosts = address && *address ? address : effective(given, usual, "host");
-    const char *mode = effective(given, usual, "sslmode");
-    const char *roots = effective(given, usual, "sslrootcert");
-    const char *bundle = system_bundle();
-    bool unforced = added && all_local(hosts);
-    bool verifies = !unforced && mode && strncmp(mode, "verify", 6) == 0;
-    if (unforced) {
-        unsetenv("PGSSLMODE");
-    }
-    int r = 0;
-    if (verifies && !(roots && *roots) && !has_own_roots() && bundle) {
-        r = setenv("PGSSLROOTCERT", bundle, 1);
-    }
-    PQconninfoFree(usual);
-    return r ? -ENOMEM : 0;
-}
-
 // ---- Connecting ---------------------------------------------------------------------------------
 
 static enum failure_class connected(struct pg *pg, int64_t deadline) {
@@ -231,27 +111,14 @@ static enum failure_class connected(struct pg *pg, int64_t deadline) {
 }
 
 static enum failure_class start(struct pg *pg) {
-    const char *target = pg->settings.target;
-    PQconninfoOption *given = parse(target, &pg->failure);
-    if (!given) {
-        return pg->failure.class;
+    struct target_words words;
+    enum failure_class class = target_words(&words, pg->settings.target, &pg->failure);
+    if (class) {
+        return class;
     }
-    const char *keys[8] = {NULL}, *values[8] = {NULL};
-    size_t n = 0;
-    keys[n] = "dbname", values[n++] = target;
-    keys[n] = "fallback_application_name", values[n++] = "nvtxt-ship";
-    keys[n] = "client_encoding", values[n++] = "UTF8";
-    if (!value_of(given, "keepalives_idle")) {
-        keys[n] = "keepalives_idle", values[n++] = "15";
-    }
-    if (!value_of(given, "tcp_user_timeout")) {
-        keys[n] = "tcp_user_timeout", values[n++] = "30000";
-    }
-    int r = secure(given);
-    PQconninfoFree(given);
-    pg->conn = r < 0 ? NULL : PQconnectStartParams(keys, values, 1);
+    pg->conn = PQconnectStartParams(words.keys, words.values, 1);
     if (!pg->conn) {
-        return failure_set(&pg->failure, FAILURE_MEMORY, "out of memory");
+        return pg_fail_memory(pg);
     }
     if (PQstatus(pg->conn) == CONNECTION_BAD) {
         return failure_of_start(&pg->failure, PQerrorMessage(pg->conn));

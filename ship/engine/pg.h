@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ship/engine: the other end, a PostgreSQL database. pg is the connection and the only module that
-// calls libpq; failure says what its errors mean; schema makes and checks the tables; cursor, lease
-// and identity are the rows that say whose store is how far. The room owns the connection. One
-// thread. It knows neither the store's files nor what the rows mean.
+// ship/engine: the other end, a PostgreSQL database. pg is the connection and target says whereto:
+// only these two call libpq. failure says what its errors mean; schema makes and checks the tables;
+// cursor, lease and identity are the rows that say whose store is how far. The room owns the
+// connection. One thread. It knows neither the store's files nor what the rows mean.
 //
 // A connection never blocks: each function waits with poll() for the socket, at most until a
 // deadline. Once `stop_fd` says that the program shall end, no wait ends later than PG_STOP_MS
 // after that. After a failure with FAILURE_GONE the connection is of no use. Functions return an
 // enum failure_class, with the sentence in pg_failure().
-//
-// Over TCP to another machine the server's certificate and name are verified, unless the target,
-// its service or libpq's environment says otherwise (nvtxt-ship(1), "SECURITY").
 #pragma once
 
 #include <stdbool.h>
@@ -34,10 +31,6 @@ struct pg_settings {
     int64_t timeout_ms; // until it is connected
     int stop_fd;        // readable once the program shall end; -1: never
 };
-
-// Whether a connection string can be used at all: it is well formed and without a password. "" is
-// libpq's environment. `failure` has the sentence.
-enum failure_class pg_check_target(const char *target, struct failure *failure);
 
 // Connects. `*pg` is NULL after a failure, which is in `failure`.
 enum failure_class pg_open(struct pg **pg, const struct pg_settings *settings,

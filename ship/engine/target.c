@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a target leaves open goes into libpq's environment variables, because they rank below the
+// target and its service file and above libpq's own defaults. The few for which it has no variable
+// become key words.
+#include "ship/engine/target.h"
+
+#include <errno.h>
+#include <libpq-fe.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *value_of(const PQconninfoOption *options, const char *key) {
+    for (; options && options->keyword; options++) {
+        if (strcmp(options->keyword, key) == 0) {
+            return options->val;
+        }
+    }
+    return NULL;
+}
+
+static PQconninfoOption *parse(const char *target, struct failure *failure) {
+    char *why = NULL;
+    PQconninfoOption *options = PQconninfoParse(target, &why);
+    if (!options && !why) {
+        failure_set(failure, FAILURE_MEMORY, "out of memory");
+    } else if (!options) {
+        // libpq quotes the word that it did not understand, which may be part of a password.
+        bool secret = strcasestr(target, "pass") || strchr(target, '@');
+        why[strcspn(why, "\n")] = '\0';
+        failure_set(failure, FAILURE_TARGET, "the target is not understood%s%s", secret ? "" : ": ",
+                    secret ? "" : why);
+    }
+    PQfreemem(why);
+    return options;
+}
+
+enum failure_class target_check(const char *target, struct failure *failure) {
+    PQconninfoOption *options = parse(target, failure);
+    if (!options) {
+        return failure->class;
+    }
+    const char *password = value_of(options, "password");
+    const char *of_key = value_of(options, "sslpassword");
+    bool secret = (password && *password) || (of_key && *of_key);
+    PQconninfoFree(options);
+    return secret ? failure_set(failure, FAILURE_TARGET,
+                                "a password in the target can be read by everyone: use a password "
+                                "file or a service")
+                  : FAILURE_NONE;
+}
+
+// Whether one host of the target, or its address, is this machine.
+static bool is_local(const char *host, size_t len) {
+    return len == 0 || *host == '/' || *host == '@' ||
+           (len == 9 && !memcmp(host, "localhost", 9)) || (len == 3 && !memcmp(host, "::1", 3)) ||
+           (len > 4 && !memcmp(host, "127.", 4));
+}
+
+static bool all_local(const char *hosts) {
+    for (const char *at = hosts ? hosts : "";; at++) {
+        size_t len = strcspn(at, ",");
+        if (!is_local(at, len)) {
+            return false;
+        }
+        at += len;
+        if (!*at) {
+            return true;
+        }
+    }
+}
+
+static const char *system_bundle(void) {
+    static const char *const paths[] = {"/etc/ssl/certs/ca-certificates.crt",
+                                        "/etc/pki/tls/certs/ca-bundle.crt",
+                                        "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        if (access(paths[i], R_OK) == 0) {
+            return paths[i];
+        }
+    }
+    return NULL;
+}
+
+static bool has_own_roots(void) {
+    char path[4096];
+    const char *home = getenv("HOME");
+    snprintf(path, sizeof(path), "%s/.postgresql/root.crt", home ? home : "");
+    return home && access(path, F_OK) == 0;
+}
+
+static const char *effective(const PQconninfoOption *given, const PQconninfoOption *usual,
+                             const char *key) {
+    const char *value = value_of(given, key);
+    return value ? value : value_of(usual, key);
+}
+
+// libpq's defaults with the target's service: those of its file, the environment, its own.
+static PQconninfoOption *usual_of(const PQconninfoOption *given) {
+    const char *service = value_of(given, "service");
+    return service && setenv("PGSERVICE", service, 1) != 0 ? NULL : PQconndefaults();
+}
+
+static int secure(const PQconninfoOption *given) {
+    int added = getenv("PGSSLMODE") ? 0 : setenv("PGSSLMODE", "verify-full", 1) == 0 ? 1 : -1;
+    PQconninfoOption *usual = added < 0 ? NULL : usual_of(given);
+    if (!usual) {
+        return -ENOMEM;
+    }
+    const char *address = effective(given, usual, "hostaddr");
+    const char *hosts = address && *address ? address : effective(given, usual, "host");
+    const char *mode = effective(given, usual, "sslmode");
+    const char *roots = effective(given, usual, "sslrootcert");
+    const char *bundle = system_bundle();
+    bool unforced = added && all_local(hosts);
+    bool verifies = !unforced && mode && strncmp(mode, "verify", 6) == 0;
+    if (unforced) {
+        unsetenv("PGSSLMODE");
+    }
+    int r = 0;
+    if (verifies && !(roots && *roots) && !has_own_roots() && bundle) {
+        r = setenv("PGSSLROOTCERT", bundle, 1);
+    }
+    PQconninfoFree(usual);
+    return r ? -ENOMEM : 0;
+}
+
+static void add(struct target_words *words, const char *key, const char *value) {
+    words->keys[words->count] = key;
+    words->values[words->count++] = value;
+}
+
+enum failure_class target_words(struct target_words *words, const char *target,
+                                struct failure *failure) {
+    PQconninfoOption *given = parse(target, failure);
+    if (!given) {
+        return failure->class;
+    }
+    *words = (struct target_words){0};
+    add(words, "dbname", target);
+    add(words, "fallback_application_name", "nvtxt-ship");
+    add(words, "client_encoding", "UTF8");
+    if (!value_of(given, "keepalives_idle")) {
+        add(words, "keepalives_idle", "15");
+    }
+    if (!value_of(given, "tcp_user_timeout")) {
+        add(words, "tcp_user_timeout", "30000");
+    }
+    int r = secure(given);
+    PQconninfoFree(given);
+    return r < 0 ? failure_set(failure, FAILURE_MEMORY, "out of memory") : FAILURE_NONE;
+}
