@@ -339,9 +339,8 @@ static int read_token(struct parser *parser, const struct report_field *field, b
     return good ? advance(parser) : wrong_type(parser, field, value->at);
 }
 
-static int read_scalar(struct parser *parser, const struct report_field *field,
-                       struct report_scalar *value) {
-    value->at = parser->token.at;
+static int read_any_token(struct parser *parser, const struct report_field *field,
+                          struct report_scalar *value) {
     if (is_opening(parser) || is_sign(parser, '[')) {
         return wrong_type(parser, field, value->at);
     }
@@ -360,6 +359,17 @@ static int read_scalar(struct parser *parser, const struct report_field *field,
         return unexpected(parser, "a number");
     }
     return read_token(parser, field, minus, value);
+}
+
+// What cannot be read is not there afterwards: its fault is said, and nobody checks it again.
+static int read_scalar(struct parser *parser, const struct report_field *field,
+                       struct report_scalar *value) {
+    value->at = parser->token.at;
+    int r = read_any_token(parser, field, value);
+    if (r != 0) {
+        *value = (struct report_scalar){0};
+    }
+    return r;
 }
 
 // --- fields

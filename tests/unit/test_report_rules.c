@@ -242,6 +242,28 @@ Test(rules, with_faults_tell_their_places) {
     }
 }
 
+Test(rules, with_faults_say_once_that_a_value_has_the_wrong_type) {
+    static const char *const bad[] = {
+        "Identifier: 5 DisplayName: 'n'",
+        HEAD "ParentRules: 5",
+        HEAD "ParentRules: ['a', 5]",
+        HEAD "Findings { Condition: 5 Type: Ok Message: 'm' }",
+        HEAD "Findings { Condition: '1' Type: Ok Message: 'm' Speedup { Expression: 5 } }",
+        HEAD "Findings { Condition: '1' Type: Ok Message: 'm' Query { Sql: 5 } }",
+        HEAD
+        "Findings { Condition: '1' Type: Ok Message: 'm' Query { Sql: 'SELECT 1' Rows: 'x' } }",
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct world *world = world_new(report_kit_f1());
+        add_file(world, "a.rule", bad[i]);
+        load(world, NULL);
+        cr_assert_eq(report_rules_failed(world->rules), 1, "%s", bad[i]);
+        cr_expect_eq(world->messages.count, 1, "%s", bad[i]);
+        cr_expect_str_eq(world->messages.items[0].code, "wrong-type", "%s", bad[i]);
+        world_free(world);
+    }
+}
+
 Test(rules, warn_of_what_nobody_has) {
     struct world *world = world_new(report_kit_f1());
     add_file(world, "a.rule",
