@@ -122,7 +122,7 @@ static void notify_begin(void) {
 
 int reload_run(struct reload *reload, struct reload_result *result) {
     struct conf wanted;
-    const struct conf_faults faults = {.complain = on_fault, .context = result};
+    const struct nvtxt_faults faults = {.complain = on_fault, .context = result};
     *result = (struct reload_result){0};
     notify_begin();
     int r = conf_init(&wanted);

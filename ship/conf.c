@@ -5,12 +5,12 @@
 #include "ship/conf.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "protocol/base/utf8.h"
+#include "protocol/conf/conf_value.h"
 #include "protocol/text/times.h"
 #include "ship/engine/identity.h"
 #include "ship/engine/schema.h"
@@ -73,28 +73,12 @@ static bool has_text(const struct ship_key *key) {
 
 // ---- Setting ------------------------------------------------------------------------------------
 
-static const struct {
-    const char *name;
-    int64_t ms;
-} units[] = {{"", 1000},     {"ms", 1},      {"s", 1000},    {"m", 60000},
-             {"min", 60000}, {"h", 3600000}, {"d", 86400000}};
-
+// As in nvtxtd.conf, and as other options have it: "1.5s", "1m30s".
 static bool read_duration(const char *text, int64_t *ms) {
-    size_t digits = strspn(text, "0123456789");
-    int64_t number = 0;
-    for (size_t i = 0; i < digits; i++) {
-        if (__builtin_mul_overflow(number, 10, &number) ||
-            __builtin_add_overflow(number, text[i] - '0', &number)) {
-            return false;
-        }
+    int64_t ns;
+    if (nvtxt_conf_number(text, nvtxt_conf_durations, ms)) {
+        return true;
     }
-    const char *unit = text + digits + strspn(text + digits, " ");
-    for (size_t i = 0; digits > 0 && i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(unit, units[i].name) == 0) {
-            return !__builtin_mul_overflow(number, units[i].ms, ms);
-        }
-    }
-    int64_t ns; // "1.5s", "1m30s", as other options have it
     bool good = nvtxt_duration_parse(text, &ns);
     *ms = good ? ns / 1000000 : 0;
     return good;
@@ -107,48 +91,19 @@ static int set_duration(int64_t *field, const struct ship_key *key, const char *
         *field = ms;
         return 0;
     }
-    snprintf(why, size,
-             "a time from %" PRId64 " ms to %" PRId64 " s is expected, as in 100ms or 10s",
-             key->min, key->max / 1000);
+    nvtxt_conf_expect_duration(key->min, key->max, why, size);
     return 1;
-}
-
-static int set_choice(int64_t *field, const struct ship_key *key, const char *value, char *why,
-                      size_t size) {
-    size_t len = strlen(value);
-    int64_t place = 0;
-    for (const char *at = key->choices; at; place++) {
-        size_t word = strcspn(at, "|");
-        if (word == len && memcmp(at, value, len) == 0) {
-            *field = place;
-            return 0;
-        }
-        at = at[word] ? at + word + 1 : NULL;
-    }
-    snprintf(why, size, "one of %s is expected", key->choices);
-    return 1;
-}
-
-static char *joined(const char *before, const char *value) {
-    char *list = NULL;
-    return asprintf(&list, "%s\n%s", before, value) < 0 ? NULL : list;
 }
 
 static int set_text(char **field, const struct ship_key *key, const char *value, char *why,
                     size_t size) {
-    bool clears = key->type == SHIP_LIST && !*value;
+    bool is_list = key->type == SHIP_LIST;
+    bool clears = is_list && !*value;
     if (!clears && key->is_good && !key->is_good(value)) {
         snprintf(why, size, "%s is expected", key->why);
         return 1;
     }
-    bool adds = key->type == SHIP_LIST && *value && *field && **field;
-    char *copy = adds ? joined(*field, value) : strdup(value);
-    if (!copy) {
-        return -ENOMEM;
-    }
-    free(*field);
-    *field = copy;
-    return 0;
+    return nvtxt_conf_set_text(field, value, is_list);
 }
 
 int ship_conf_set(struct ship_conf *conf, const struct ship_key *key, const char *value, char *why,
@@ -158,7 +113,7 @@ int ship_conf_set(struct ship_conf *conf, const struct ship_key *key, const char
     case SHIP_DURATION:
         return set_duration(field, key, value, why, size);
     case SHIP_CHOICE:
-        return set_choice(field, key, value, why, size);
+        return nvtxt_conf_set_choice(field, key->choices, value, why, size);
     default:
         return set_text(field, key, value, why, size);
     }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "protocol/conf/ini.h"
+
 enum ship_log_level { SHIP_LOG_ERROR, SHIP_LOG_WARNING, SHIP_LOG_INFO, SHIP_LOG_DEBUG };
 
 // Texts are owned, "" when not given.
@@ -59,15 +61,10 @@ const struct ship_key *ship_conf_find(const char *name); // NULL: there is no su
 
 // ---- Files (ship/conf_file.c) -------------------------------------------------------------------
 
-struct ship_complaints {
-    void (*complain)(void *context, const char *sentence);
-    void *context;
-};
-
 // Reads the main file and its drop-ins. Returns 0, 1 when there were faults, or -ENOMEM; each fault
 // is a sentence with file and line. A main file that is not there is one only if `must_exist`.
 int ship_conf_load(struct ship_conf *conf, const char *path, bool must_exist,
-                   const struct ship_complaints *complaints);
+                   const struct nvtxt_faults *faults);
 
 // The file that is read without -c: nvtxt-ship.conf in the service manager's folder for it, else
 // in the system's for root, else in the user's.

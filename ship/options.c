@@ -258,9 +258,9 @@ static void complain(void *context, const char *sentence) {
 
 static enum outcome read_files(struct ship_options *options, struct term *term, const char *file) {
     char path[PATH_MAX];
-    const struct ship_complaints complaints = {.complain = complain, .context = term};
+    const struct nvtxt_faults faults = {.complain = complain, .context = term};
     ship_conf_path(path, sizeof(path));
-    int r = ship_conf_load(&options->conf, file ? file : path, file != NULL, &complaints);
+    int r = ship_conf_load(&options->conf, file ? file : path, file != NULL, &faults);
     if (r < 0) {
         term_say(term, "%s", strerror(-r));
     }

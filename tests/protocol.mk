@@ -19,6 +19,7 @@ unit_programs += unit/test_hash_attack
 unit_programs += unit/test_jsontext
 unit_programs += unit/test_level
 unit_programs += unit/test_lexer
+unit_programs += unit/test_ini
 unit_programs += unit/test_interp
 unit_programs += unit/test_state
 unit_test_interp_SOURCES = unit/test_interp.c unit/recorder.c unit/recorder.h

@@ -152,7 +152,7 @@ static enum options_result walk(int argc, char **argv, struct conf *config, bool
 }
 
 // Reads the file of -c, or the usual one if it exists. Returns what conf_file_load() does.
-static int load(struct conf *config, const char *file, const struct conf_faults *faults) {
+static int load(struct conf *config, const char *file, const struct nvtxt_faults *faults) {
     char usual[PATH_MAX];
     if (file) {
         return conf_file_load(config, file, true, faults);
@@ -164,7 +164,7 @@ static int load(struct conf *config, const char *file, const struct conf_faults 
     return conf_file_load(config, usual, false, faults);
 }
 
-static int check_whole(const struct conf *config, const struct conf_faults *faults) {
+static int check_whole(const struct conf *config, const struct nvtxt_faults *faults) {
     const struct conf_key *keys[2];
     char why[256];
     if (conf_check(config, keys, why, sizeof(why)) == 0) {
@@ -193,7 +193,7 @@ static enum options_result answer_check(const struct conf *config, int *status) 
 }
 
 enum options_result options_read(int argc, char **argv, struct conf *config, int *status) {
-    const struct conf_faults faults = {.complain = complain};
+    const struct nvtxt_faults faults = {.complain = complain};
     const char *file = NULL;
     bool check = false;
     *status = 0;
@@ -215,7 +215,7 @@ enum options_result options_read(int argc, char **argv, struct conf *config, int
 }
 
 int options_read_again(int argc, char **argv, struct conf *config,
-                       const struct conf_faults *faults) {
+                       const struct nvtxt_faults *faults) {
     const char *file = NULL;
     bool check;
     int status;

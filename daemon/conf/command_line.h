@@ -19,4 +19,4 @@ enum options_result options_read(int argc, char **argv, struct conf *config, int
 // For a reload: reads file and options again, into a configuration that has its defaults. Returns
 // 0, 1 for faults, or -errno; `faults` has got a sentence for each.
 int options_read_again(int argc, char **argv, struct conf *config,
-                       const struct conf_faults *faults);
+                       const struct nvtxt_faults *faults);

@@ -12,20 +12,7 @@
 #include <string.h>
 
 #include "protocol/base/near.h"
-
-#define MIB (INT64_C(1) << 20)
-#define DAY_MS INT64_C(86400000)
-
-struct unit {
-    const char *name;
-    int64_t factor;
-};
-
-static const struct unit size_units[] = {
-    {"", 1}, {"K", 1024}, {"M", MIB}, {"G", 1024 * MIB}, {NULL, 0}};
-static const struct unit duration_units[] = {
-    {"", 1000}, {"ms", 1}, {"s", 1000}, {"min", 60000}, {"h", 3600000}, {"d", DAY_MS}, {NULL, 0}};
-static const struct unit no_units[] = {{"", 1}, {NULL, 0}};
+#include "protocol/conf/conf_value.h"
 
 static bool is_text(const struct conf_key *key) {
     return key->type == CONF_TEXT || key->type == CONF_PATH || key->type == CONF_PATHS;
@@ -35,37 +22,13 @@ static void *field_of(const struct conf *config, const struct conf_key *key) {
     return (char *)config + key->offset;
 }
 
-// Reads digits and a unit. Returns false for anything else and for a number that does not fit.
-static bool read_number(const char *text, const struct unit *units, int64_t *number) {
-    int64_t value = 0;
-    const char *at = text;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, *at - '0', &value)) {
-            return false;
-        }
-    }
-    if (at == text) {
-        return false;
-    }
-    while (*at == ' ') {
-        at++;
-    }
-    for (; units->name; units++) {
-        if (strcmp(at, units->name) == 0) {
-            return !__builtin_mul_overflow(value, units->factor, number);
-        }
-    }
-    return false;
-}
-
 static int set_number(int64_t *field, const struct conf_key *key, const char *value, char *why,
                       size_t size) {
-    const struct unit *units = key->type == CONF_SIZE       ? size_units
-                               : key->type == CONF_DURATION ? duration_units
-                                                            : no_units;
+    const struct nvtxt_unit *units = key->type == CONF_SIZE       ? nvtxt_conf_sizes
+                                     : key->type == CONF_DURATION ? nvtxt_conf_durations
+                                                                  : nvtxt_conf_plain;
     int64_t number;
-    if (read_number(value, units, &number) && number >= key->min && number <= key->max) {
+    if (nvtxt_conf_number(value, units, &number) && number >= key->min && number <= key->max) {
         *field = number;
         return 0;
     }
@@ -75,9 +38,7 @@ static int set_number(int64_t *field, const struct conf_key *key, const char *va
                  key->min, key->max);
         break;
     case CONF_DURATION:
-        snprintf(why, size,
-                 "a time from %" PRId64 " ms to %" PRId64 " s is expected, as in 100ms or 10s",
-                 key->min, key->max / 1000);
+        nvtxt_conf_expect_duration(key->min, key->max, why, size);
         break;
     default:
         snprintf(why, size, "a number from %" PRId64 " to %" PRId64 " is expected", key->min,
@@ -104,15 +65,15 @@ static int set_share(int64_t *field, const struct conf_key *key, const char *val
     if (comma) {
         *comma++ = '\0';
         comma += strspn(comma, " ");
-        good = good && read_number(comma, size_units, &bytes) && bytes > 0 &&
+        good = good && nvtxt_conf_number(comma, nvtxt_conf_sizes, &bytes) && bytes > 0 &&
                bytes <= INT64_MAX / SHARE_PERCENTS - 1;
     }
     char *sign = strchr(text, '%');
     if (sign && sign[1 + strspn(sign + 1, " ")] == '\0') {
         *sign = '\0';
     }
-    good =
-        good && read_number(text, no_units, &percent) && percent >= key->min && percent <= key->max;
+    good = good && nvtxt_conf_number(text, nvtxt_conf_plain, &percent) && percent >= key->min &&
+           percent <= key->max;
     if (!good) {
         snprintf(why, size,
                  "a percentage from %" PRId64 " to %" PRId64
@@ -122,23 +83,6 @@ static int set_share(int64_t *field, const struct conf_key *key, const char *val
     }
     *field = bytes * SHARE_PERCENTS + percent;
     return 0;
-}
-
-static int set_choice(int64_t *field, const struct conf_key *key, const char *value, char *why,
-                      size_t size) {
-    size_t len = strlen(value);
-    int64_t place = 0;
-    for (const char *at = key->choices; at; place++) {
-        const char *bar = strchr(at, '|');
-        size_t word = bar ? (size_t)(bar - at) : strlen(at);
-        if (word == len && memcmp(at, value, len) == 0) {
-            *field = place;
-            return 0;
-        }
-        at = bar ? bar + 1 : NULL;
-    }
-    snprintf(why, size, "one of %s is expected", key->choices);
-    return 1;
 }
 
 static int set_mode(int64_t *field, const struct conf_key *key, const char *value, char *why,
@@ -158,34 +102,14 @@ static int set_mode(int64_t *field, const struct conf_key *key, const char *valu
     return 0;
 }
 
-static char *joined(const char *before, const char *value) {
-    size_t len = strlen(before), more = strlen(value);
-    char *list = malloc(len + more + 2);
-    if (!list) {
-        return NULL;
-    }
-    memcpy(list, before, len);
-    list[len] = '\n';
-    memcpy(list + len + 1, value, more + 1);
-    return list;
-}
-
 int conf_set(struct conf *config, const struct conf_key *key, const char *value, char *why,
              size_t size) {
     void *field = field_of(config, key);
     if (is_text(key)) {
-        const char *before = *(char **)field;
-        char *copy = key->type == CONF_PATHS && *value && before && *before ? joined(before, value)
-                                                                            : strdup(value);
-        if (!copy) {
-            return -ENOMEM;
-        }
-        free(*(char **)field);
-        *(char **)field = copy;
-        return 0;
+        return nvtxt_conf_set_text(field, value, key->type == CONF_PATHS);
     }
     if (key->type == CONF_CHOICE) {
-        return set_choice(field, key, value, why, size);
+        return nvtxt_conf_set_choice(field, key->choices, value, why, size);
     }
     if (key->type == CONF_SHARE) {
         return set_share(field, key, value, why, size);

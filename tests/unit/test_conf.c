@@ -192,7 +192,7 @@ static void on_complaint(void *context, const char *sentence) {
     snprintf(complaints + strlen(complaints), sizeof(complaints) - strlen(complaints), "%s\n",
              sentence);
 }
-static const struct conf_faults faults = {.complain = on_complaint};
+static const struct nvtxt_faults faults = {.complain = on_complaint};
 
 static void write_file(const char *name, const char *text, size_t len) {
     FILE *file = fopen(name, "w");

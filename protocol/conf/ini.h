@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// protocol/conf: what the configurations of the programs have in common: files of lines Key=Value
+// with their drop-ins, and the kinds of values. It owns no configuration and knows no key: the
+// caller takes each key. One thread at a time. It prints nothing: faults go to the caller.
+//
+// This header: one file, INI as systemd writes it, with one section. Each fault goes to `complain`
+// as one sentence with file and line that says what is allowed. Reading goes on after a fault, so
+// the user sees all faults at once.
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#define NVTXT_INI_LINE_BYTES 198 // longest line that is no comment
+
+struct nvtxt_faults {
+    void (*complain)(void *context, const char *sentence);
+    void *context;
+};
+
+struct nvtxt_ini {
+    const char *section; // the only one that is known: "nvtxtd"
+    const char *manual;  // the page that lists the keys: "nvtxtd.conf(5)"
+    const struct nvtxt_faults *faults;
+    // Takes a key of the section. A bad one is for nvtxt_ini_fault(). Returns 0, or -errno, which
+    // ends the reading.
+    int (*take)(struct nvtxt_ini *ini, const char *name, const char *value);
+    void *context; // of `take`
+
+    const char *path; // the place of the line that is read
+    unsigned line;
+    enum { NVTXT_INI_BEFORE, NVTXT_INI_INSIDE, NVTXT_INI_ELSEWHERE } at;
+    bool faulty; // there was a fault, in any of the files
+};
+
+// Reads all lines of a file. Returns 0, or -errno when it cannot be read or `take` failed.
+int nvtxt_ini_read(struct nvtxt_ini *ini, FILE *file, const char *path);
+
+// Reports a fault at the place of the line that is read.
+void nvtxt_ini_fault(struct nvtxt_ini *ini, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// The faults of every program's keys: there is no such key (`near`: the name that was meant, or
+// NULL), or its value is none; `why` says what is expected.
+void nvtxt_ini_unknown_key(struct nvtxt_ini *ini, const char *name, const char *near);
+void nvtxt_ini_bad_value(struct nvtxt_ini *ini, const char *name, const char *value,
+                         const char *why);
