@@ -9,6 +9,7 @@ unit_programs += unit/test_ship_rows
 serial_tests += e2e/test_ship.py
 serial_tests += e2e/test_ship_crash.py
 waiting_tests += e2e/test_ship_follow.py
+waiting_tests += e2e/test_ship_full.py
 waiting_tests += e2e/test_ship_init.py
 waiting_tests += e2e/test_ship_keep.py
 serial_tests += e2e/test_ship_page.py

@@ -2,50 +2,16 @@
 """The disk is full for a while: a small tmpfs, which only root may mount. It lasts a second, with
 NVTXT_TEST_LONG a minute."""
 import os
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 import recorder  # noqa: E402
 from recorder import lib  # noqa: E402
+from small_disk import SmallDisk  # noqa: E402
 
 SECONDS = 60 if os.environ.get("NVTXT_TEST_LONG") else 1
 LINES = 60000
-
-
-class SmallDisk:
-    def __init__(self, folder):
-        self.folder = os.path.join(folder, "disk")
-
-    def mount(self, options):
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", self.folder],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, check=False)
-        return done.returncode == 0
-
-    def __enter__(self):
-        os.mkdir(self.folder)
-        if os.getuid() != 0 or not self.mount("size=2m"):
-            raise lib.Skip("no right to mount a tmpfs")
-        return self
-
-    def __exit__(self, kind, value, trace):
-        subprocess.run(["umount", "-l", self.folder], check=False)
-
-    def fill(self):
-        try:
-            with open(os.path.join(self.folder, "filler"), "wb", buffering=0) as file:
-                while True:
-                    file.write(b"x" * 4096)
-        except OSError:
-            pass
-
-    def empty(self):
-        os.remove(os.path.join(self.folder, "filler"))
-
-    def grow(self):
-        assert self.mount("remount,size=256m")
 
 
 def full_for_a_while(seconds):
