@@ -12,7 +12,7 @@
 #include "protocol/base/utf8.h"
 #include "protocol/conf/conf_value.h"
 #include "protocol/text/times.h"
-#include "ship/engine/identity.h"
+#include "protocol/text/uuid.h"
 #include "ship/engine/schema.h"
 
 // ---- Values that are not any text ---------------------------------------------------------------
@@ -26,7 +26,7 @@ static bool is_label(const char *value) {
 }
 
 static bool is_store_id(const char *value) {
-    return !*value || identity_is_uuid(value);
+    return !*value || nvtxt_uuid_is(value);
 }
 
 static bool is_from(const char *value) {

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "client/common/term.h"
+#include "protocol/text/uuid.h"
 #include "ship/engine/cursor.h"
 #include "ship/engine/lease.h"
 #include "ship/engine/schema.h"
@@ -20,7 +21,7 @@ struct session {
     const struct ship_options *options;
     struct term *term;
     char path[PATH_MAX]; // of the store
-    char store[IDENTITY_UUID_SIZE];
+    char store[NVTXT_UUID_SIZE];
     char host[IDENTITY_HOST_SIZE];
     char machine[IDENTITY_MACHINE_SIZE];
     struct nvtxt_buf labels;

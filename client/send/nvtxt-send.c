@@ -25,11 +25,11 @@
 #include "client/send/send_options.h"
 #include "client/send/steps.h"
 #include "client/send/transfer.h"
-#include "client/session/session_id.h"
 #include "client/session/window.h"
 #include "client/spool/spool.h"
 #include "client/text/sniff.h"
 #include "config.h"
+#include "protocol/text/uuid.h"
 #include "protocol/wire/hello.h"
 
 #define PROCESSES_MS 20 // how often it looks whether they have ended
@@ -73,7 +73,7 @@ static enum outcome make_hello(const struct send_arguments *args, struct term *t
     };
     snprintf(hello->name, sizeof(hello->name), "%s", args->name ? args->name : name);
     memcpy(hello->session, args->session, sizeof(hello->session));
-    int result = *args->session ? 0 : session_id_make(hello->session);
+    int result = *args->session ? 0 : nvtxt_uuid_make(hello->session);
     if (result < 0) {
         term_say(term, "no random numbers for a session id: %s", strerror(-result));
         return OUTCOME_SYSTEM;

@@ -16,7 +16,7 @@
 #include "client/common/clock.h"
 #include "client/locate/probe.h"
 #include "client/locate/search.h"
-#include "client/session/session_id.h"
+#include "protocol/text/uuid.h"
 #include "protocol/wire/reply.h"
 
 const char *reconnect_unacknowledged(const struct transfer *t, char *text, size_t size) {
@@ -266,7 +266,7 @@ enum outcome reconnect_closed(struct transfer *t) {
                  reconnect_unacknowledged(t, text, sizeof(text)), lacks);
         return OUTCOME_PROTOCOL;
     }
-    int result = session_id_make(session);
+    int result = nvtxt_uuid_make(session);
     if (result == 0 && t->spool) {
         result = spool_renew(t->spool, session, line);
     }

@@ -12,6 +12,7 @@
 #include "client/spool/spool.h"
 #include "protocol/base/near.h"
 #include "protocol/lang/colors.h"
+#include "protocol/text/uuid.h"
 
 static void print_help(void) {
     fputs("Usage: nvtxt-send [OPTION]... [FILE]... [-- COMMAND...]  |  --resume DIR\n"
@@ -96,7 +97,7 @@ static int take_session(const struct arguments_value *value) {
     }
     args->transfer.repeat = true;
     if (strcmp(value->row->name, "session") == 0) {
-        return session_id_read(value->text, args->session) ? 0 : ARGUMENTS_WRONG;
+        return nvtxt_uuid_read(value->text, args->session) ? 0 : ARGUMENTS_WRONG;
     }
     if (!*value->text) {
         return ARGUMENTS_WRONG;

@@ -9,56 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
-static void write_id(const unsigned char r[16], char session[NVTXT_SESSION_ID_BYTES + 1]) {
-    snprintf(session, NVTXT_SESSION_ID_BYTES + 1,
-             "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", r[0], r[1],
-             r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11], r[12], r[13], r[14],
-             r[15]);
-}
-
-int session_id_make(char session[NVTXT_SESSION_ID_BYTES + 1]) {
-    unsigned char r[16];
-    if (getrandom(r, sizeof(r), 0) != (ssize_t)sizeof(r)) {
-        return -errno;
-    }
-    r[6] = (unsigned char)((r[6] & 0x0f) | 0x40);
-    r[8] = (unsigned char)((r[8] & 0x3f) | 0x80);
-    write_id(r, session);
-    return 0;
-}
-
-// ---- From text ----------------------------------------------------------------------------------
-
-static int digit_of(char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
-bool session_id_read(const char *text, char session[NVTXT_SESSION_ID_BYTES + 1]) {
-    unsigned char bytes[16] = {0};
-    bool dashes = strlen(text) == NVTXT_SESSION_ID_BYTES;
-    if (!dashes && strlen(text) != 32) {
-        return false;
-    }
-    for (int i = 0; i < 32; i++) {
-        if (dashes && (i == 8 || i == 12 || i == 16 || i == 20) && *text++ != '-') {
-            return false;
-        }
-        int digit = digit_of(*text++);
-        if (digit < 0) {
-            return false;
-        }
-        bytes[i / 2] = (unsigned char)(bytes[i / 2] << 4 | digit);
-    }
-    write_id(bytes, session);
-    return true;
-}
-
-// ---- From a name: version 5 of RFC 4122 ---------------------------------------------------------
+#include "protocol/text/uuid.h"
 
 static uint32_t rotate(uint32_t x, unsigned n) {
     return x << n | x >> (32 - n);
@@ -130,8 +82,6 @@ int session_id_of_name(const char *name, uint32_t uid, char session[NVTXT_SESSIO
     int len = snprintf(text + sizeof(space), size - sizeof(space), "%" PRIu32 ":%s", uid, name);
     digest(text, sizeof(space) + (size_t)len, hash);
     free(text);
-    hash[6] = (unsigned char)((hash[6] & 0x0f) | 0x50);
-    hash[8] = (unsigned char)((hash[8] & 0x3f) | 0x80);
-    write_id(hash, session);
+    nvtxt_uuid_write(hash, 5, session);
     return 0;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "protocol/base/utf8.h"
+#include "protocol/text/uuid.h"
 
 #define BACKLOG_MS_FIRST 2
 #define BACKLOG_MS_MOST 100
@@ -35,17 +36,12 @@ static int64_t now_ns(void) {
 }
 
 void session_make_id(char *id) {
-    unsigned char bytes[16];
+    unsigned char bytes[NVTXT_UUID_BYTES];
     if (getrandom(bytes, sizeof(bytes), GRND_NONBLOCK) != sizeof(bytes)) {
         int64_t seed[2] = {clock_ns(CLOCK_REALTIME), now_ns() ^ (int64_t)getpid() << 32};
         memcpy(bytes, seed, sizeof(bytes));
     }
-    bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40);
-    bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
-    char *at = id;
-    for (int i = 0; i < 16; i++) {
-        at += snprintf(at, 4, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
-    }
+    nvtxt_uuid_write(bytes, 4, id);
 }
 
 void session_init(struct session *session, struct pass *pass,

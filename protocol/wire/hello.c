@@ -14,6 +14,7 @@
 #include "protocol/base/chars.h"
 #include "protocol/base/json.h"
 #include "protocol/base/utf8.h"
+#include "protocol/text/uuid.h"
 
 // Bytes that the two names of a hello may take as escaped JSON. Together with the other members
 // (fewer than 600 bytes) the line stays below NVTXT_HELLO_BYTES whatever the names hold.
@@ -53,19 +54,15 @@ bool nvtxt_hello_is(struct nvtxt_slice line) {
     return strip(line, NVTXT_SLICE(NVTXT_HELLO_PREFIX), &text);
 }
 
-// 8-4-4-4-12 hexadecimal digits, or 32 of them without dashes.
+// With hyphens or without, as it was written.
 static bool read_session(const char *text, size_t len, char *session) {
-    if (len != 32 && len != NVTXT_SESSION_ID_BYTES) {
+    char usual[NVTXT_UUID_SIZE];
+    if (strlen(text) != len || !nvtxt_uuid_read(text, usual)) {
         return false;
     }
-    for (size_t i = 0; i < len; i++) {
-        bool dash = len != 32 && (i == 8 || i == 13 || i == 18 || i == 23);
-        if (dash ? text[i] != '-' : !nvtxt_char_is(text[i], NVTXT_CHAR_HEX)) {
-            return false;
-        }
+    for (size_t i = 0; i <= len; i++) {
         session[i] = nvtxt_lower(text[i]);
     }
-    session[len] = '\0';
     return true;
 }
 

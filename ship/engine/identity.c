@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts are compared byte by byte, without the locale. The machine's own id is confidential
+// The machine's own id is confidential
 // (machine-id(5)), so it never leaves: systemd derives one from it, and without systemd there is
 // none.
 #include "ship/engine/identity.h"
@@ -17,16 +17,6 @@
 #ifdef HAVE_LIBSYSTEMD
 #include <systemd/sd-id128.h>
 #endif
-
-bool identity_is_uuid(const char *text) {
-    for (size_t i = 0; i < 36; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (!text[i] || !strchr(dash ? "-" : "0123456789abcdefABCDEF", text[i])) {
-            return false;
-        }
-    }
-    return text[36] == '\0';
-}
 
 void identity_machine(char machine[IDENTITY_MACHINE_SIZE]) {
     machine[0] = '\0';

@@ -4,12 +4,10 @@
 // the system only.
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "protocol/base/buf.h"
 
-#define IDENTITY_UUID_SIZE 37
 #define IDENTITY_MACHINE_SIZE 64
 #define IDENTITY_HOST_SIZE 256
 
@@ -22,9 +20,6 @@ struct identity {
     const char *path;
     const char *product;
 };
-
-// 36 bytes as RFC 9562 writes them, in either case.
-bool identity_is_uuid(const char *text);
 
 // The id of this machine for this program alone, "" when there is none.
 void identity_machine(char machine[IDENTITY_MACHINE_SIZE]);

@@ -1,46 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The number is random in all its bits but those that say so (version 4 of RFC 9562). A file whose
-// META_DATA_EXPORT was dropped by somebody stays without: nothing else needs that table.
+// A file whose META_DATA_EXPORT was dropped by somebody stays without: nothing else needs that
+// table.
 #include "store/segment/store_id.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "protocol/text/uuid.h"
 #include "store/db/result.h"
 #include "store/db/sql.h"
-
-#define BYTES 16
-
-static bool is_uuid(const char *text) {
-    for (size_t i = 0; i < STORE_ID_SIZE - 1; i++) {
-        bool hyphen = i == 8 || i == 13 || i == 18 || i == 23;
-        bool digit = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
-        if (hyphen ? text[i] != '-' : !digit) {
-            return false;
-        }
-    }
-    return text[STORE_ID_SIZE - 1] == '\0';
-}
-
-static int make(char id[STORE_ID_SIZE]) {
-    unsigned char bytes[BYTES];
-    size_t at = 0;
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes)) {
-        return store_result_rc(-errno);
-    }
-    bytes[6] = (bytes[6] & 0x0F) | 0x40;
-    bytes[8] = (bytes[8] & 0x3F) | 0x80;
-    for (size_t i = 0; i < BYTES; i++) {
-        bool hyphen = i == 4 || i == 6 || i == 8 || i == 10;
-        at += (size_t)snprintf(id + at, STORE_ID_SIZE - at, "%s%02x", hyphen ? "-" : "", bytes[i]);
-    }
-    return SQLITE_OK;
-}
 
 static int has_table(sqlite3 *db, const char *schema, bool *has) {
     char sql[128];
@@ -68,7 +39,7 @@ static int read_from(sqlite3 *db, const char *schema, char id[STORE_ID_SIZE]) {
     rc = store_sql_prepare(db, &stmt, sql);
     while (store_sql_next(stmt, &rc)) {
         store_sql_text(stmt, 0, text, sizeof(text));
-        if (is_uuid(text)) {
+        if (nvtxt_uuid_is(text)) {
             strcpy(id, text);
         }
     }
@@ -107,7 +78,8 @@ int store_id_ensure(sqlite3 *db) {
 
 int store_id_renew(sqlite3 *db) {
     char id[STORE_ID_SIZE];
-    int rc = make(id);
+    int r = nvtxt_uuid_make(id);
+    int rc = r < 0 ? store_result_rc(r) : SQLITE_OK;
     rc = rc ?: store_sql_exec(db, "BEGIN IMMEDIATE");
     return rc ?: store_sql_commit(db, set(db, id));
 }

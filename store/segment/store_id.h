@@ -9,7 +9,9 @@
 
 #include <sqlite3.h>
 
-#define STORE_ID_SIZE 37 // 36 characters of hexadecimal digits and hyphens, and a NUL
+#include "protocol/text/uuid.h"
+
+#define STORE_ID_SIZE NVTXT_UUID_SIZE
 
 // "" when it has none.
 int store_id_read(sqlite3 *db, char id[STORE_ID_SIZE]);

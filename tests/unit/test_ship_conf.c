@@ -2,7 +2,6 @@
 #include <criterion/criterion.h>
 
 #include "ship/conf.h"
-#include "ship/engine/identity.h"
 #include "ship/engine/schema.h"
 
 static int set(struct ship_conf *conf, const char *key, const char *value) {

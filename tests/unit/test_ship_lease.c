@@ -48,17 +48,6 @@ Test(ship_lease, names_this_process) {
     cr_assert_eq(lease_pid("a:b:c:99999999999999999999:1"), 0);
 }
 
-Test(ship_identity, knows_a_uuid) {
-    cr_assert(identity_is_uuid("0190c0f6-7d3a-7b41-9f36-12cbb0f1a001"));
-    cr_assert(identity_is_uuid("0190C0F6-7D3A-7B41-9F36-12CBB0F1A001"));
-    static const char *const others[] = {"", "0190c0f6", "0190c0f6-7d3a-7b41-9f36-12cbb0f1a0012",
-                                         "0190c0f6x7d3a-7b41-9f36-12cbb0f1a001",
-                                         "0190c0f6-7d3a-7b41-9f36-12cbb0f1a00g"};
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        cr_assert_not(identity_is_uuid(others[i]), "%s", others[i]);
-    }
-}
-
 Test(ship_identity, makes_an_object_of_labels) {
     struct nvtxt_buf json = {0};
     identity_labels(&json, "");
