@@ -25,11 +25,7 @@
 enum outcome ship_connect(const struct ship_options *options, struct term *term, const char *role,
                           struct pg **pg) {
     struct failure failure;
-    const struct pg_settings settings = {.target = options->conf.target,
-                                         .schema = options->conf.schema,
-                                         .role = role,
-                                         .timeout_ms = options->conf.connect_timeout_ms,
-                                         .stop_fd = signals_fd()};
+    const struct pg_settings settings = session_settings(options, role);
     return pg_open(pg, &settings, &failure) ? ship_say_failure(term, &failure) : OUTCOME_DONE;
 }
 
@@ -135,7 +131,8 @@ static enum outcome metrics(const struct ship_options *options, struct term *ter
     struct nvtxt_buf text = {0};
     enum outcome looked = look(options, term, &session, &status);
     metrics_write(&text, looked ? NULL : &status);
-    enum outcome outcome = options->output && !nvtxt_buf_failed(&text)
+    enum outcome outcome = looked == OUTCOME_STOPPED ? looked
+                           : options->output && !nvtxt_buf_failed(&text)
                                ? put(options->output, term, &text)
                                : print(term, &text);
     nvtxt_buf_deinit(&text);
@@ -235,6 +232,12 @@ static enum outcome pull(const struct ship_options *options, struct term *term) 
     return outcome;
 }
 
+// Shipping may be ended at any moment.
+static enum outcome ship(const struct ship_options *options, struct term *term) {
+    enum outcome outcome = options->once ? follow_once(options, term) : follow_run(options, term);
+    return outcome == OUTCOME_STOPPED ? OUTCOME_DONE : outcome;
+}
+
 enum outcome ship_run(const struct ship_options *options, struct term *term) {
     if (options->check_config) {
         return OUTCOME_DONE;
@@ -243,9 +246,7 @@ enum outcome ship_run(const struct ship_options *options, struct term *term) {
     case SHIP_INIT:
         return init(options, term);
     case SHIP_FOLLOW:
-        return options->dry_run ? follow_dry_run(options, term)
-               : options->once  ? follow_once(options, term)
-                                : follow_run(options, term);
+        return options->dry_run ? follow_dry_run(options, term) : ship(options, term);
     case SHIP_STATUS:
         return status(options, term);
     case SHIP_METRICS:

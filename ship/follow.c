@@ -356,7 +356,7 @@ enum outcome follow_once(const struct ship_options *options, struct term *term) 
 // ---- Dry run ------------------------------------------------------------------------------------
 
 static enum failure_class count_segment(struct session *session, int64_t *events) {
-    for (;;) {
+    while (!signals_came()) {
         const struct store_follow_event *rows;
         size_t count;
         int r = store_follow_events(session->follow, &rows, &count);
@@ -365,6 +365,7 @@ static enum failure_class count_segment(struct session *session, int64_t *events
         }
         *events += (int64_t)count;
     }
+    return failure_set(&session->failure, FAILURE_STORE, "a signal came");
 }
 
 static enum failure_class print_segments(struct session *session) {

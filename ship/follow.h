@@ -8,8 +8,8 @@
 #include "client/common/term.h"
 #include "ship/options.h"
 
-// For ever: a failure that may pass is logged and tried again, with growing delay. SIGTERM and
-// SIGINT are an orderly end.
+// For ever: a failure that may pass is logged and tried again, with growing delay. A signal ends
+// all three; OUTCOME_STOPPED: it cut something short.
 enum outcome follow_run(const struct ship_options *options, struct term *term);
 
 enum outcome follow_once(const struct ship_options *options, struct term *term);

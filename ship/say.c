@@ -37,7 +37,7 @@ enum outcome ship_outcome_of(enum failure_class class) {
 
 enum outcome ship_say_failure(struct term *term, const struct failure *failure) {
     if (signals_came()) {
-        return OUTCOME_DONE; // whoever stops us cuts the waits short
+        return OUTCOME_STOPPED; // whoever stops us cuts the waits short
     }
     const char *before = failure->class == FAILURE_GONE ? "the engine cannot be reached: " : "";
     term_say(term, "%s%s", before, failure->sentence);

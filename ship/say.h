@@ -10,5 +10,6 @@
 // What a failure means for the exit status.
 enum outcome ship_outcome_of(enum failure_class class);
 
-// Says the failure's sentence; returns what it means.
+// Says the failure's sentence; returns what it means. OUTCOME_STOPPED, and no sentence: a signal
+// came.
 enum outcome ship_say_failure(struct term *term, const struct failure *failure);

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/common/clock.h"
+#include "client/common/outcome.h"
 #include "client/common/signals.h"
 #include "client/locate/probe.h"
 #include "protocol/text/times.h"
@@ -133,21 +135,69 @@ enum outcome session_init(struct session *session, const struct ship_options *op
     return OUTCOME_DONE;
 }
 
+// Shipping that was ended is in order; a command that was ended did not do what it was asked for.
+static void end_shipping(void) {
+    _exit(outcome_exit_status(OUTCOME_DONE));
+}
+
+static void end_command(void) {
+    _exit(outcome_exit_status(OUTCOME_STOPPED));
+}
+
+struct pg_settings session_settings(const struct ship_options *options, const char *role) {
+    bool ships = options->command == SHIP_FOLLOW && !options->dry_run;
+    return (struct pg_settings){.target = options->conf.target,
+                                .schema = options->conf.schema,
+                                .role = role,
+                                .timeout_ms = options->conf.connect_timeout_ms,
+                                .stop_fd = signals_fd(),
+                                .end = ships ? end_shipping : end_command};
+}
+
 void session_disconnect(struct session *session) {
     pg_close(session->pg);
     session->pg = NULL;
     session->small.pg = NULL;
 }
 
+// On the connection that there is. False: there is none, or it broke.
+static bool give_back(struct session *session) {
+    if (!session->pg) {
+        return false;
+    }
+    pg_let_finish(session->pg);
+    return pg_rollback(session->pg) != FAILURE_GONE &&
+           lease_give_back(session->pg, session->leased, session->self) != FAILURE_GONE;
+}
+
+// Whoever ends us leaves little time, and some of it may have been waited away.
+static void connect_briefly(struct session *session) {
+    struct pg_settings settings = session_settings(session->options, "ship");
+    int64_t now = clock_monotonic_ms();
+    settings.stop_ms =
+        session->pg && pg_stop_ms(session->pg) ? pg_stop_ms(session->pg) : now + PG_STOP_MS;
+    session_disconnect(session);
+    if (settings.stop_ms > now) {
+        pg_open(&session->pg, &settings, &session->failure);
+    }
+}
+
+static void end_lease(struct session *session) {
+    if (session->leased && !give_back(session) && signals_came()) {
+        connect_briefly(session);
+        give_back(session);
+    }
+    session->leased = 0;
+}
+
 enum failure_class session_reopen(struct session *session) {
+    end_lease(session);
     session_disconnect(session);
     return open_store(session);
 }
 
 void session_deinit(struct session *session) {
-    if (session->pg && session->cursor.store_id && !pg_rollback(session->pg)) {
-        lease_give_back(session->pg, session->cursor.store_id, session->self);
-    }
+    end_lease(session);
     session_disconnect(session);
     store_follow_close(session->follow);
     small_deinit(&session->small);
@@ -215,10 +265,12 @@ static enum failure_class take_over(struct session *session) {
         class = add_store(session);
         class = class ?: read_cursor(session);
     }
-    class =
-        class
-            ?: lease_take(session->pg, session->cursor.store_id, session->self,
-                          session->options->conf.lease_ms, session->cursor.host, &session->failure);
+    if (class) {
+        return class;
+    }
+    session->leased = session->cursor.store_id; // also when the answer is lost
+    class = lease_take(session->pg, session->cursor.store_id, session->self,
+                       session->options->conf.lease_ms, session->cursor.host, &session->failure);
     class = class ?: compare(session);
     if (class) {
         return class;
@@ -239,12 +291,7 @@ static enum failure_class check_schema(struct session *session) {
 }
 
 enum failure_class session_connect(struct session *session, bool looks) {
-    const struct ship_conf *conf = &session->options->conf;
-    const struct pg_settings settings = {.target = conf->target,
-                                         .schema = conf->schema,
-                                         .role = "ship",
-                                         .timeout_ms = conf->connect_timeout_ms,
-                                         .stop_fd = signals_fd()};
+    const struct pg_settings settings = session_settings(session->options, "ship");
     session_disconnect(session);
     session->cursor = (struct cursor){0};
     enum failure_class class = pg_open(&session->pg, &settings, &session->failure);

@@ -31,6 +31,7 @@ struct session {
     struct pg *pg; // NULL: not connected
     struct schema_facts schema;
     struct cursor cursor; // as the engine has it
+    int64_t leased;       // the store whose lease is to be given back; 0: none
     struct store_gap gap; // between the cursor and where the follower goes on; to be written
     struct small small;
     struct nvtxt_buf bytes; // of a chunk
@@ -40,7 +41,11 @@ struct session {
 // Finds and opens the store. OUTCOME_DONE, or an outcome after its sentence.
 enum outcome session_init(struct session *session, const struct ship_options *options,
                           struct term *term);
-void session_deinit(struct session *session); // gives the lease back where that is possible
+// Gives the lease back where that is possible. A signal leaves time for a connection of its own.
+void session_deinit(struct session *session);
+
+// How to connect; `role` as in struct pg_settings.
+struct pg_settings session_settings(const struct ship_options *options, const char *role);
 
 // Connects, checks schema and store, registers the store where it is new, and takes the lease.
 // `looks`: only looks, and writes nothing; the cursor's id may be 0 then.

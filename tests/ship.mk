@@ -3,6 +3,7 @@
 EXTRA_DIST += e2e/fleet_board.py e2e/fleet_rows.py e2e/postgres.py e2e/ship.py
 unit_programs += unit/test_ship_binary
 unit_programs += unit/test_ship_failure
+unit_programs += unit/test_ship_guard
 unit_programs += unit/test_ship_conf
 unit_programs += unit/test_ship_lease
 unit_programs += unit/test_ship_rows

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A timer ticks each second, and its handler counts the ticks since the descriptor is readable.
+// A timer ticks, and its handler counts the ticks since the descriptor is readable.
 #include "ship/engine/connect_guard.h"
 
 #include <errno.h>
@@ -10,36 +10,38 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define TICKS 2
+#define TICK_MS 100
 
-static volatile sig_atomic_t ticks;
+static volatile sig_atomic_t ticks; // that are left
 static volatile sig_atomic_t watched = -1;
+static void (*volatile end_program)(void);
 
 static void on_tick(int number) {
     (void)number;
     int before = errno;
     struct pollfd fd = {.fd = watched, .events = POLLIN};
     if (poll(&fd, 1, 0) > 0) {
-        ticks = ticks + 1;
-        if (ticks > TICKS) {
-            _exit(0);
+        ticks = ticks - 1;
+        if (ticks <= 0) {
+            end_program();
         }
     }
     errno = before;
 }
 
-static void tick_every(long seconds) {
-    const struct itimerval timer = {.it_interval.tv_sec = seconds, .it_value.tv_sec = seconds};
+static void tick_every(long us) {
+    const struct itimerval timer = {.it_interval.tv_usec = us, .it_value.tv_usec = us};
     (void)setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-void connect_guard_begin(int stop_fd) {
+void connect_guard_begin(int stop_fd, int64_t limit_ms, void (*end)(void)) {
     struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
-    ticks = 0;
+    ticks = (int)(limit_ms / TICK_MS);
     watched = stop_fd;
-    if (sigaction(SIGALRM, &action, NULL) == 0) {
-        tick_every(1);
+    end_program = end;
+    if (stop_fd >= 0 && sigaction(SIGALRM, &action, NULL) == 0) {
+        tick_every(TICK_MS * 1000L);
     }
 }
 

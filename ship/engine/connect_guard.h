@@ -4,7 +4,9 @@
 // deadline ends, because the system's resolver does not return. Nothing is held at that moment.
 #pragma once
 
-// From the call on, the program ends with status 0 when `stop_fd` has been readable for 2 s; -1: it
-// never is.
-void connect_guard_begin(int stop_fd);
+#include <stdint.h>
+
+// From the call on, `end` is called once `stop_fd` (-1: never) has been readable for `limit_ms`: in
+// a signal handler, and it must end the program.
+void connect_guard_begin(int stop_fd, int64_t limit_ms, void (*end)(void));
 void connect_guard_end(void);

@@ -3,7 +3,8 @@
 // libpq without blocking: after each call that may leave something to do, wait_for() polls the
 // socket, and the descriptor that says that the program shall end, until the deadline. While bytes
 // are on their way out the socket is read as well: a server that has something to say before it
-// reads on would wait for us, and we for it.
+// reads on would wait for us, and we for it. When the program shall end, a statement has half of
+// the time that is left; then it is broken off, so that the connection is of use once more.
 #include "ship/engine/pg.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <time.h>
 
 #include "protocol/base/buf.h"
+#include "ship/engine/cancel.h"
 #include "ship/engine/connect_guard.h"
 #include "ship/engine/target.h"
 
@@ -23,6 +25,8 @@ struct pg {
     struct pg_settings settings;
     struct nvtxt_buf sql; // of the last statement
     int64_t stop_ms;      // no wait ends later; 0: nobody stops us
+    int64_t cancel_ms;    // when a statement is broken off; 0: it is not
+    bool lets_finish;
     bool in_copy;
     char *out; // of pg_copy_get()
     struct failure failure;
@@ -57,9 +61,42 @@ int pg_socket(const struct pg *pg) {
 
 // ---- Waiting ------------------------------------------------------------------------------------
 
-static int64_t deadline_in(const struct pg *pg, int64_t ms) {
-    int64_t deadline = now_ms() + ms;
+static int64_t deadline_by(const struct pg *pg, int64_t deadline) {
     return pg->stop_ms > 0 && pg->stop_ms < deadline ? pg->stop_ms : deadline;
+}
+
+static int64_t deadline_in(const struct pg *pg, int64_t ms) {
+    return deadline_by(pg, now_ms() + ms);
+}
+
+int64_t pg_stop_ms(const struct pg *pg) {
+    return pg->stop_ms;
+}
+
+void pg_let_finish(struct pg *pg) {
+    pg->lets_finish = true;
+}
+
+// The program shall end.
+static void begin_to_stop(struct pg *pg) {
+    int64_t now = now_ms();
+    pg->stop_ms = now + PG_STOP_MS;
+    pg->cancel_ms = now + PG_STOP_MS / 2;
+}
+
+// How long a wait may last. Breaks off what was waited for long enough.
+static int64_t time_left(struct pg *pg, int64_t deadline) {
+    int64_t now = now_ms();
+    int64_t until = deadline_by(pg, deadline);
+    bool may_break =
+        pg->cancel_ms && !pg->lets_finish && PQtransactionStatus(pg->conn) == PQTRANS_ACTIVE;
+    if (may_break && now >= pg->cancel_ms) {
+        cancel_statement(pg->conn);
+        pg->cancel_ms = 0;
+    } else if (may_break && pg->cancel_ms < until) {
+        until = pg->cancel_ms;
+    }
+    return until - now;
 }
 
 // Waits for the socket. FAILURE_GONE when the deadline came first.
@@ -67,17 +104,18 @@ static enum failure_class wait_for(struct pg *pg, short events, int64_t deadline
     for (;;) {
         struct pollfd fds[2] = {{.fd = PQsocket(pg->conn), .events = events},
                                 {.fd = pg->stop_ms ? -1 : pg->settings.stop_fd, .events = POLLIN}};
-        int64_t left = deadline - now_ms();
+        int64_t left = time_left(pg, deadline);
         int n = poll(fds, 2, left > INT32_MAX ? INT32_MAX : left > 0 ? (int)left : 0);
         if (n > 0 && fds[1].revents) {
-            pg->stop_ms = now_ms() + PG_STOP_MS;
-            deadline = deadline < pg->stop_ms ? deadline : pg->stop_ms;
+            begin_to_stop(pg);
+        }
+        // Rows that come and come do not keep the program from its end.
+        int64_t last = n == 0 ? deadline_by(pg, deadline) : pg->stop_ms ? pg->stop_ms : INT64_MAX;
+        if (last <= now_ms()) {
+            return failure_set(&pg->failure, FAILURE_GONE, "the engine did not answer in time");
         }
         if (n > 0 && fds[0].revents) {
             return FAILURE_NONE;
-        }
-        if (n == 0 && left <= 0) {
-            return failure_set(&pg->failure, FAILURE_GONE, "the engine did not answer in time");
         }
         if (n < 0 && errno != EINTR) {
             return failure_set(&pg->failure, FAILURE_GONE, "poll: %s", strerror(errno));
@@ -140,7 +178,10 @@ enum failure_class pg_open(struct pg **opened, const struct pg_settings *setting
         return failure_set(failure, FAILURE_MEMORY, "out of memory");
     }
     pg->settings = *settings;
-    connect_guard_begin(settings->stop_fd);
+    pg->stop_ms = settings->stop_ms;
+    connect_guard_begin(settings->stop_fd,
+                        settings->stop_ms ? settings->stop_ms - now_ms() : PG_STOP_MS,
+                        settings->end);
     enum failure_class class = start(pg);
     connect_guard_end();
     if (class == FAILURE_NONE && PQsetnonblocking(pg->conn, 1) != 0) {

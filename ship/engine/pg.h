@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ship/engine: the other end, a PostgreSQL database. pg is the connection and target says whereto:
-// only these two call libpq. failure says what its errors mean; schema makes and checks the tables;
-// cursor, lease and identity are the rows that say whose store is how far. The room owns the
-// connection. One thread. It knows neither the store's files nor what the rows mean.
+// ship/engine: the other end, a PostgreSQL database. pg is the connection, target says whereto, and
+// cancel breaks a statement off: only these three call libpq. failure says what its errors mean;
+// schema makes and checks the tables; cursor, lease and identity are the rows that say whose store
+// is how far. The room owns the connection. One thread. It knows neither the store's files nor what
+// the rows mean.
 //
 // A connection never blocks: each function waits with poll() for the socket, at most until a
 // deadline. Once `stop_fd` says that the program shall end, no wait ends later than PG_STOP_MS
-// after that. After a failure with FAILURE_GONE the connection is of no use. Functions return an
-// enum failure_class, with the sentence in pg_failure().
+// after that, and a statement that takes half of it is broken off. After a failure with
+// FAILURE_GONE the connection is of no use. Functions return an enum failure_class, with the
+// sentence in pg_failure().
 #pragma once
 
 #include <stdbool.h>
@@ -30,6 +32,8 @@ struct pg_settings {
     const char *role; // the end of the role's name that the work needs: "ship", "read"; NULL: none
     int64_t timeout_ms; // until it is connected
     int stop_fd;        // readable once the program shall end; -1: never
+    int64_t stop_ms;    // it ends already, and no wait ends later (CLOCK_MONOTONIC); 0: it does not
+    void (*end)(void);  // ends it, from a signal handler, while a host's name is looked up
 };
 
 // Connects. `*pg` is NULL after a failure, which is in `failure`.
@@ -40,6 +44,12 @@ void pg_close(struct pg *pg); // NULL is fine
 const struct failure *pg_failure(const struct pg *pg);
 // Notes that memory is short; returns FAILURE_MEMORY.
 enum failure_class pg_fail_memory(struct pg *pg);
+
+// When the last wait ends, because the program shall end (CLOCK_MONOTONIC); 0: it need not.
+int64_t pg_stop_ms(const struct pg *pg);
+// From now on no statement is broken off: what this program does not wait for, the engine ends
+// alone.
+void pg_let_finish(struct pg *pg);
 
 const char *pg_user(const struct pg *pg); // the role
 int pg_socket(const struct pg *pg);

@@ -160,6 +160,46 @@ def test_a_shipper_that_ends_while_it_waits_for_a_lock_takes_no_lease():
         equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
 
 
+def test_a_round_that_waits_for_a_lock_is_broken_off_and_the_lease_given_back():
+    waits = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'nvtxt-ship' AND datname = " \
+        "current_database()"
+    with fleet() as (server, daemon, args), Shipper(*args) as shipper:
+        daemon.send(marker("a"))
+        arrived(server, ["a"])
+        with server.held("SELECT 1 FROM nvtxt.segments FOR UPDATE"):
+            daemon.send(marker("b"))
+            wait_for(lambda: server.rows(waits + " AND wait_event_type = 'Lock'"), "it waits")
+            equal(shipper.stop(), 0, shipper.said())
+            equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
+        shipper.start()
+        arrived(server, ["a", "b"])
+        # The row of the lease itself: the engine gives it back once it can.
+        with server.held("SELECT 1 FROM nvtxt.cursors FOR UPDATE"):
+            daemon.send(marker("c"))
+            wait_for(lambda: server.rows(waits + " AND wait_event_type = 'Lock'"), "it waits")
+            equal(shipper.stop(), 0, shipper.said())
+        wait_for(lambda: not server.rows(waits), "the engine has ended its statement")
+        equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
+        equal(shipper.said(), "")
+
+
+def test_a_lease_is_given_back_on_a_connection_of_its_own():
+    with fleet(tcp=True) as (server, daemon, args):
+        proxy = Proxy(server.port)
+        args = ("--target", server.target(host="127.0.0.1", port=proxy.own_port), *args[2:])
+        with Shipper(*args) as shipper:
+            daemon.send(marker("a"))
+            arrived(server, ["a"])
+            proxy.refuses = True
+            server.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
+                        "application_name = 'nvtxt-ship'")
+            wait_for(lambda: proxy.refused > 7, "it waits for seconds before it tries again")
+            proxy.refuses = False
+            equal(shipper.stop(), 0, shipper.said())
+        equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
+        proxy.close()
+
+
 def test_a_shipper_that_lost_its_lease_writes_nothing():
     with fleet() as (server, daemon, args), Shipper(*args) as shipper:
         daemon.send(marker("a"))
@@ -239,10 +279,11 @@ def test_what_the_engine_refuses_is_rolled_back_whole():
 class Proxy:
     """Passes bytes to the server; cuts the connection when the answer to the COMMIT of a round is
     on its way (`lose`), or after so many pieces of the client (`cut`), or stops to pass anything
-    (`silent`)."""
+    (`silent`), or closes what is new (`refuses`)."""
 
     def __init__(self, port):
         self.port, self.lose, self.silent, self.lost = port, False, False, 0
+        self.refuses, self.refused = False, 0
         self.cut = None
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.own_port = self.listener.getsockname()[1]
@@ -252,6 +293,10 @@ class Proxy:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self.listener.accept()
+                if self.refuses:
+                    self.refused += 1
+                    client.close()
+                    continue
                 server = socket.create_connection(("127.0.0.1", self.port))
                 state = {"commit": False}
                 for source, target, up in ((client, server, True), (server, client, False)):

@@ -3,8 +3,9 @@
 import json
 import os
 import re
+import signal
 
-from lib import Daemon, equal, run
+from lib import Daemon, equal, run, wait_for
 from postgres import database
 from ship import Shipper, good, refused, run_ship, snapshot
 
@@ -83,6 +84,28 @@ def test_metrics_are_text_for_prometheus():
         equal((code, said.count("\n")), (69, 1), said)
         with open(path, encoding="utf-8") as file:
             equal(re.findall("^nvtxt.*$", file.read(), re.M), ["nvtxt_ship_up 0"])
+
+
+def test_a_command_that_a_signal_ends_says_so():
+    with database() as server, Daemon() as daemon:
+        args = ("--target", server.target(), "--store", daemon.store)
+        path = os.path.join(daemon.folder, "ship.prom")
+        good("init", *args)
+        daemon.send(marker("a"))
+        runs = [["--once"], ["--dry-run"], ["init"], ["status"], ["maintain"],
+                ["metrics", "--output", path]]
+        with server.held("LOCK nvtxt.meta IN ACCESS EXCLUSIVE MODE"):
+            for command in runs:
+                with Shipper(*command, *args) as shipper:
+                    wait_for(lambda: server.rows(
+                        "SELECT 1 FROM pg_stat_activity WHERE application_name = 'nvtxt-ship' AND "
+                        "wait_event_type = 'Lock'"), "it waits")
+                    equal((shipper.stop(), shipper.said()),
+                          (0 if command == ["--once"] else 128 + signal.SIGTERM, ""), command)
+                wait_for(lambda: not server.rows(
+                    "SELECT 1 FROM pg_stat_activity WHERE application_name = 'nvtxt-ship'"),
+                    "its statement is broken off")
+        equal(os.path.exists(path), False)
 
 
 def days(server):
