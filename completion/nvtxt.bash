@@ -40,12 +40,12 @@ _nvtxt_commands() { # the commands of a program that has some
 }
 
 _nvtxt_takes_value() { # whether the word is an option whose value is the next word
-    [[ $2 == -* ]] && _nvtxt_help "$1" | grep -qE -e "(^|[ ,[])$2 ['[A-Za-z]"
+    [[ $2 == -* ]] && _nvtxt_help "$1" | grep -qE -e "(^|[ ,[])$2(, --[a-z-]+)? ['[A-Za-z]"
 }
 
 # _nvtxt_list WHAT: one of the names that nvtxt-report lists, after the last comma of the word.
 _nvtxt_list() {
-    local before= last=${cur##*,}
+    local before="" last=${cur##*,}
     [[ $cur == *,* ]] && before=${cur%,*},
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(
         "${COMP_WORDS[0]}" list "$1" --format json 2>/dev/null |
@@ -76,6 +76,17 @@ _nvtxt_report_value() { # the values of an option of nvtxt-report; false: it has
     list) [[ $cur != -* ]] && _nvtxt_words sections sets rules metrics reports ;;
     *) return 1 ;;
     esac
+}
+
+_nvtxt_ship_value() { # the values of an option of nvtxt-ship; false: commands, options or files
+    case $prev in
+    --from) _nvtxt_words beginning now ;;
+    --label | --target | --schema | --host | --store-id | --interval | --lease | --connect-timeout | \
+        --keep-days | --since | --until) ;;
+    *) return 1 ;;
+    esac
+    compopt +o default 2>/dev/null # none of them is a file
+    return 0
 }
 
 _nvtxt_has_command() {
@@ -111,6 +122,7 @@ _nvtxt() {
         cur=
     fi
     [[ $program == nvtxt-report ]] && _nvtxt_report_value && return
+    [[ $program == nvtxt-ship ]] && _nvtxt_ship_value && return
     case $prev in
     --mode) _nvtxt_words lerp lin ;;
     --clock) _nvtxt_words here ;;

@@ -9,9 +9,12 @@ build=${top_builddir:-.}
 command -v bash >/dev/null 2>&1 || { echo "bash is not installed"; exit 77; }
 bad=0 total=0
 
-completed() { # completed PROGRAM-PATH WORD...: what may stand for the last word, in one line
+# completed PROGRAM-PATH WORD...: what may stand for the last word, in one line; "no-files" when
+# bash may not take a file instead.
+completed() {
     NVTXT_SOCKET=/nonexistent/s bash -c '
         . "$0" || exit 1
+        compopt() { [ "$*" = "+o default" ] && COMPREPLY+=(no-files); }
         program=$1
         shift
         COMP_WORDS=("$program" "$@") COMP_CWORD=$#
@@ -100,6 +103,13 @@ check_installed
     check 'init maintain metrics pull status' "$build/ship/nvtxt-ship" ''
     check 'maintain' "$build/ship/nvtxt-ship" --target here ma
     check '' "$build/ship/nvtxt-ship" status ma
+    check 'beginning no-files now' "$build/ship/nvtxt-ship" --from ''
+    check 'beginning no-files' "$build/ship/nvtxt-ship" --from = b
+    check 'no-files' "$build/ship/nvtxt-ship" --label ma
+    check 'no-files' "$build/ship/nvtxt-ship" pull --since ma
+    check '' "$build/ship/nvtxt-ship" -c ma
+    check '' "$build/ship/nvtxt-ship" --store ma
+    check '' "$build/ship/nvtxt-ship" pull -o ma
 }
 [ ! -x "$build/client/nvtxt-report" ] || check_report "$build/client/nvtxt-report"
 check '--check-config --config --control-socket' "$build/daemon/nvtxtd" --c
