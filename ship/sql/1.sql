@@ -8,7 +8,7 @@
 -- in the same transaction.
 
 CREATE SCHEMA IF NOT EXISTS "nvtxt";
-SET search_path = "nvtxt", pg_temp;
+SET LOCAL search_path = "nvtxt", pg_temp;
 
 -- ---- Tables --------------------------------------------------------------------------------------
 

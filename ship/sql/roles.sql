@@ -5,7 +5,7 @@
 -- login, to be granted: CREATE ROLE host17 LOGIN IN ROLE nvtxt_ship. A key that was stolen from a
 -- host can only add: with it nobody reads an event, changes one, or touches a row of another host.
 
-SET search_path = "nvtxt", pg_temp;
+SET LOCAL search_path = "nvtxt", pg_temp;
 
 DO $$
 DECLARE

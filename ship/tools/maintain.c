@@ -42,7 +42,7 @@ static enum failure_class remove_days(struct pg *pg) {
     return class;
 }
 
-enum failure_class maintain_run(struct pg *pg, const struct schema_facts *facts) {
+static enum failure_class run_all(struct pg *pg, const struct schema_facts *facts) {
     enum failure_class class = pg_run(pg, "SET lock_timeout = '5s'");
     if (!facts->plain_events) {
         class = class ?: remove_days(pg);
@@ -59,4 +59,11 @@ enum failure_class maintain_run(struct pg *pg, const struct schema_facts *facts)
     return class
                ?: pg_run(pg, "SELECT @.make_partitions((now() AT TIME ZONE 'UTC')::date, "
                              "(now() AT TIME ZONE 'UTC')::date + 2)");
+}
+
+enum failure_class maintain_run(struct pg *pg, const struct schema_facts *facts) {
+    enum failure_class class = run_all(pg, facts);
+    // A pooler gives the connection to others, who have limits of their own.
+    enum failure_class reset = class == FAILURE_GONE ? class : pg_run(pg, "RESET lock_timeout");
+    return class ?: reset;
 }

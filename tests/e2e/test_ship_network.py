@@ -2,6 +2,7 @@
 """nvtxt-ship over TCP: TLS with an authority of the test's own, passwords from files, PgBouncer, and
 many shippers at once."""
 import contextlib
+import copy
 import os
 import pwd
 import shutil
@@ -134,6 +135,13 @@ def test_a_pooler_in_transaction_mode_stands_between():
             args = ("--store", daemon.store, "--interval", "50ms", "--target",
                     server.target(host="127.0.0.1", port=port))
             wait_for(lambda: run_ship("--dry-run", *args)[0] == 0, "the pooler answers")
+            # What one leaves behind on a connection of the server, the next one meets.
+            pooled = copy.copy(server)
+            pooled.env = {**server.env, "PGHOST": "127.0.0.1", "PGPORT": str(port)}
+            good("init", *args)
+            good("maintain", *args)
+            equal(pooled.rows("SHOW search_path"), [('"$user", public',)])
+            equal(pooled.rows("SHOW lock_timeout"), [("0",)])
             with Shipper(*args):
                 for number in range(5):
                     daemon.send(marker("m%d" % number))
