@@ -20,7 +20,7 @@ void arrays_clear(struct arrays *arrays) {
     for (size_t i = 0; i < ARRAYS_MAX; i++) {
         nvtxt_buf_clear(&arrays->columns[i]);
     }
-    arrays->next = arrays->count = 0;
+    arrays->next = arrays->count = arrays->singles = 0;
 }
 
 static struct nvtxt_buf *next(struct arrays *arrays) {
@@ -30,12 +30,13 @@ static struct nvtxt_buf *next(struct arrays *arrays) {
 }
 
 void arrays_set_int(struct arrays *arrays, int64_t value) {
+    arrays->singles++;
     nvtxt_buf_add_int(next(arrays), value);
 }
 
 void arrays_set_text(struct arrays *arrays, struct nvtxt_slice value) {
-    struct nvtxt_buf *column = next(arrays);
-    row_text_add(column, value);
+    arrays->singles++;
+    row_text_add(next(arrays), value);
 }
 
 static struct nvtxt_buf *next_of_array(struct arrays *arrays) {
@@ -80,17 +81,18 @@ void arrays_text(struct arrays *arrays, struct nvtxt_slice value) {
     nvtxt_buf_add_string(column, "\"");
 }
 
-void arrays_next_row(struct arrays *arrays, size_t singles) {
-    arrays->next = singles;
+void arrays_text_or_empty(struct arrays *arrays, struct nvtxt_slice value) {
+    arrays_text(arrays, value.data ? value : NVTXT_SLICE(""));
 }
 
-int arrays_finish(struct arrays *arrays, size_t singles, size_t columns, const char **values) {
-    for (size_t i = 0; i < singles + columns; i++) {
+void arrays_next_row(struct arrays *arrays) {
+    arrays->next = arrays->singles;
+}
+
+int arrays_finish(struct arrays *arrays, const char **values) {
+    for (size_t i = 0; i < arrays->count; i++) {
         struct nvtxt_buf *column = &arrays->columns[i];
-        bool is_array = i >= singles;
-        if (is_array) {
-            nvtxt_buf_add_string(column, column->len ? "}" : "{}");
-        }
+        nvtxt_buf_add_string(column, i < arrays->singles ? "" : "}");
         nvtxt_buf_add(column, "", 1);
         if (nvtxt_buf_failed(column)) {
             return -ENOMEM;

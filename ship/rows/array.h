@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The values of a statement for many rows: an array for each column, as text, which the statement
-// takes apart with unnest(). Arrays and single values stand in the order of $1, $2, …
+// The values of a statement for many rows: single values, which come first, then an array for each
+// column, as text, which the statement takes apart with unnest(). They are $1, $2, … in this order.
 #pragma once
 
 #include <stddef.h>
@@ -15,22 +15,23 @@ struct arrays {
     struct nvtxt_buf columns[ARRAYS_MAX]; // owned
     size_t next;                          // the column that the next value goes to
     size_t count;                         // columns so far
+    size_t singles;                       // the first of them are single values
 };
 
 void arrays_deinit(struct arrays *arrays); // zeroed is fine
 void arrays_clear(struct arrays *arrays);  // keeps the memory
 
-// A value that is no array. All of them come before the first row.
+// A single value. All of them come before the first row.
 void arrays_set_int(struct arrays *arrays, int64_t value);
 void arrays_set_text(struct arrays *arrays, struct nvtxt_slice value);
 
-// The next column of the row. After the last one arrays_next_row(), with how many single values
-// there are.
+// The next column of the row. After the last one arrays_next_row().
 void arrays_int(struct arrays *arrays, int64_t value);
 void arrays_maybe(struct arrays *arrays, struct store_maybe value);
-void arrays_text(struct arrays *arrays, struct nvtxt_slice value); // data NULL: NULL
-void arrays_next_row(struct arrays *arrays, size_t singles);
+void arrays_text(struct arrays *arrays, struct nvtxt_slice value);          // data NULL: NULL
+void arrays_text_or_empty(struct arrays *arrays, struct nvtxt_slice value); // data NULL: ""
+void arrays_next_row(struct arrays *arrays);
 
 // Ends the arrays. `values` has room for ARRAYS_MAX; they live until the next change. Returns 0 or
-// -ENOMEM. With no row the arrays are empty if `columns` says how many there are.
-int arrays_finish(struct arrays *arrays, size_t singles, size_t columns, const char **values);
+// -ENOMEM.
+int arrays_finish(struct arrays *arrays, const char **values);

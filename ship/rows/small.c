@@ -8,20 +8,23 @@ void small_deinit(struct small *small) {
     arrays_deinit(&small->arrays);
 }
 
-// Starts a statement with its single values: the store, and the segment when `singles` is 2.
-static struct arrays *start(struct small *small, size_t singles) {
+// A statement for rows of the store.
+static struct arrays *for_store(struct small *small) {
     arrays_clear(&small->arrays);
     arrays_set_int(&small->arrays, small->store_id);
-    if (singles > 1) {
-        arrays_set_int(&small->arrays, small->segment);
-    }
     return &small->arrays;
 }
 
-static enum failure_class run(struct small *small, const char *sql, size_t singles) {
+// A statement for rows of the segment.
+static struct arrays *for_segment(struct small *small) {
+    for_store(small);
+    arrays_set_int(&small->arrays, small->segment);
+    return &small->arrays;
+}
+
+static enum failure_class run(struct small *small, const char *sql) {
     const char *values[ARRAYS_MAX];
-    size_t columns = small->arrays.count - singles;
-    if (arrays_finish(&small->arrays, singles, columns, values) < 0) {
+    if (arrays_finish(&small->arrays, values) < 0) {
         return pg_fail_memory(small->pg);
     }
     return pg_ask(small->pg, sql, values, small->arrays.count, NULL);
@@ -31,7 +34,7 @@ static enum failure_class run(struct small *small, const char *sql, size_t singl
 
 enum failure_class small_segment(struct small *small, const struct store_follow_segment *segment,
                                  int64_t events, int64_t last_ns, bool complete) {
-    struct arrays *arrays = start(small, 1);
+    struct arrays *arrays = for_store(small);
     arrays_set_int(arrays, (int64_t)segment->number);
     arrays_set_text(arrays, nvtxt_slice_of(segment->name ? segment->name : ""));
     arrays_set_int(arrays, segment->started_ns);
@@ -44,13 +47,12 @@ enum failure_class small_segment(struct small *small, const struct store_follow_
                "$5::bigint, @.at(nullif($6::bigint, 0)), $7::integer <> 0) "
                "ON CONFLICT (store_id, segment) DO UPDATE SET events = s.events + "
                "excluded.events, last = greatest(s.last, excluded.last), "
-               "complete = s.complete OR excluded.complete",
-               7);
+               "complete = s.complete OR excluded.complete");
 }
 
 enum failure_class small_diagnostics(struct small *small,
                                      const struct store_follow_diagnostic *rows, size_t count) {
-    struct arrays *arrays = start(small, 2);
+    struct arrays *arrays = for_segment(small);
     for (size_t i = 0; i < count; i++) {
         arrays_int(arrays, rows[i].row);
         arrays_maybe(arrays, rows[i].source_id);
@@ -62,7 +64,7 @@ enum failure_class small_diagnostics(struct small *small,
         arrays_text(arrays, rows[i].message);
         arrays_text(arrays, rows[i].excerpt);
         arrays_maybe(arrays, rows[i].at_ns);
-        arrays_next_row(arrays, 2);
+        arrays_next_row(arrays);
     }
     return run(small,
                "INSERT INTO @.diagnostics (store_id, segment, row_id, source_id, line, col, "
@@ -71,45 +73,40 @@ enum failure_class small_diagnostics(struct small *small,
                "r.excerpt, @.at(r.ns) FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], "
                "$6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], "
                "$12::bigint[]) AS r (row_id, source_id, line, col, severity, stage, code, "
-               "message, excerpt, ns) ON CONFLICT DO NOTHING",
-               2);
+               "message, excerpt, ns) ON CONFLICT DO NOTHING");
 }
 
 enum failure_class small_losses(struct small *small, const struct store_follow_loss *rows,
                                 size_t count) {
-    struct arrays *arrays = start(small, 2);
+    struct arrays *arrays = for_segment(small);
     for (size_t i = 0; i < count; i++) {
         arrays_int(arrays, rows[i].row);
         arrays_maybe(arrays, rows[i].at_ns);
         arrays_maybe(arrays, rows[i].source_id);
         arrays_maybe(arrays, rows[i].uid);
         arrays_maybe(arrays, rows[i].pid);
-        arrays_text(arrays, rows[i].reason.data ? rows[i].reason : NVTXT_SLICE(""));
+        arrays_text_or_empty(arrays, rows[i].reason);
         arrays_int(arrays, rows[i].count);
-        arrays_next_row(arrays, 2);
+        arrays_next_row(arrays);
     }
-    return run(small,
-               "INSERT INTO @.losses (store_id, segment, row_id, at, source_id, uid, pid, "
-               "reason, count) SELECT $1::integer, $2::bigint, r.row_id, @.at(r.ns), "
-               "r.source_id, r.uid, r.pid, r.reason, r.count FROM unnest($3::bigint[], "
-               "$4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], "
-               "$9::bigint[]) AS r (row_id, ns, source_id, uid, pid, reason, count) "
-               "ON CONFLICT DO NOTHING",
-               2);
+    return run(small, "INSERT INTO @.losses (store_id, segment, row_id, at, source_id, uid, pid, "
+                      "reason, count) SELECT $1::integer, $2::bigint, r.row_id, @.at(r.ns), "
+                      "r.source_id, r.uid, r.pid, r.reason, r.count FROM unnest($3::bigint[], "
+                      "$4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], "
+                      "$9::bigint[]) AS r (row_id, ns, source_id, uid, pid, reason, count) "
+                      "ON CONFLICT DO NOTHING");
 }
 
 enum failure_class small_own_loss(struct small *small, int64_t segment, int64_t row,
                                   const char *reason, int64_t count) {
-    struct arrays *arrays = start(small, 1);
+    struct arrays *arrays = for_store(small);
     arrays_set_int(arrays, segment);
     arrays_set_int(arrays, row);
     arrays_set_text(arrays, nvtxt_slice_of(reason));
     arrays_set_int(arrays, count);
-    return run(small,
-               "INSERT INTO @.losses (store_id, segment, row_id, at, reason, count) VALUES "
-               "($1::integer, $2::bigint, $3::bigint, clock_timestamp(), $4, $5::bigint) "
-               "ON CONFLICT DO NOTHING",
-               5);
+    return run(small, "INSERT INTO @.losses (store_id, segment, row_id, at, reason, count) VALUES "
+                      "($1::integer, $2::bigint, $3::bigint, clock_timestamp(), $4, $5::bigint) "
+                      "ON CONFLICT DO NOTHING");
 }
 
 // ---- What changes -------------------------------------------------------------------------------
@@ -117,7 +114,7 @@ enum failure_class small_own_loss(struct small *small, int64_t segment, int64_t 
 // A row of an older segment never replaces that of a newer one.
 enum failure_class small_sources(struct small *small, const struct store_follow_source *rows,
                                  size_t count) {
-    struct arrays *arrays = start(small, 2);
+    struct arrays *arrays = for_segment(small);
     for (size_t i = 0; i < count; i++) {
         const struct store_follow_source *row = &rows[i];
         const struct nvtxt_slice texts[] = {row->kind,         row->session,   row->name,
@@ -132,7 +129,7 @@ enum failure_class small_sources(struct small *small, const struct store_follow_
         for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++) {
             arrays_maybe(arrays, numbers[k]);
         }
-        arrays_next_row(arrays, 2);
+        arrays_next_row(arrays);
     }
     return run(
         small,
@@ -154,34 +151,31 @@ enum failure_class small_sources(struct small *small, const struct store_follow_
         "peer_gid = excluded.peer_gid, opened = excluded.opened, closed = excluded.closed, "
         "lines = excluded.lines, events = excluded.events, warnings = excluded.warnings, "
         "errors = excluded.errors, first_ns = excluded.first_ns, last_ns = excluded.last_ns "
-        "WHERE s.segment <= excluded.segment",
-        2);
+        "WHERE s.segment <= excluded.segment");
 }
 
 enum failure_class small_domains(struct small *small, const struct store_follow_domain *rows,
                                  size_t count) {
-    struct arrays *arrays = start(small, 1);
+    struct arrays *arrays = for_store(small);
     for (size_t i = 0; i < count; i++) {
         arrays_int(arrays, rows[i].id);
-        arrays_text(arrays, rows[i].name.data ? rows[i].name : NVTXT_SLICE(""));
-        arrays_next_row(arrays, 1);
+        arrays_text_or_empty(arrays, rows[i].name);
+        arrays_next_row(arrays);
     }
-    return run(small,
-               "INSERT INTO @.domains (store_id, domain_id, name) SELECT $1::integer, r.id, "
-               "r.name FROM unnest($2::bigint[], $3::text[]) AS r (id, name) "
-               "ON CONFLICT (store_id, domain_id) DO UPDATE SET name = excluded.name",
-               1);
+    return run(small, "INSERT INTO @.domains (store_id, domain_id, name) SELECT $1::integer, r.id, "
+                      "r.name FROM unnest($2::bigint[], $3::text[]) AS r (id, name) "
+                      "ON CONFLICT (store_id, domain_id) DO UPDATE SET name = excluded.name");
 }
 
 static enum failure_class names(struct small *small, const char *sql,
                                 const struct store_follow_name *rows, size_t count) {
-    struct arrays *arrays = start(small, 2);
+    struct arrays *arrays = for_segment(small);
     for (size_t i = 0; i < count; i++) {
         arrays_int(arrays, rows[i].id);
-        arrays_text(arrays, rows[i].name.data ? rows[i].name : NVTXT_SLICE(""));
-        arrays_next_row(arrays, 2);
+        arrays_text_or_empty(arrays, rows[i].name);
+        arrays_next_row(arrays);
     }
-    return run(small, sql, 2);
+    return run(small, sql);
 }
 
 enum failure_class small_processes(struct small *small, const struct store_follow_name *rows,
@@ -205,29 +199,28 @@ enum failure_class small_threads(struct small *small, const struct store_follow_
 
 enum failure_class small_categories(struct small *small, const struct store_follow_category *rows,
                                     size_t count) {
-    struct arrays *arrays = start(small, 2);
+    struct arrays *arrays = for_segment(small);
     for (size_t i = 0; i < count; i++) {
         arrays_int(arrays, rows[i].domain_id);
         arrays_int(arrays, rows[i].pid);
         arrays_int(arrays, rows[i].category);
-        arrays_text(arrays, rows[i].name.data ? rows[i].name : NVTXT_SLICE(""));
-        arrays_next_row(arrays, 2);
+        arrays_text_or_empty(arrays, rows[i].name);
+        arrays_next_row(arrays);
     }
     return run(small,
                "INSERT INTO @.categories (store_id, segment, domain_id, pid, category, name) "
                "SELECT $1::integer, $2::bigint, r.domain_id, r.pid, r.category, r.name FROM "
                "unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::text[]) AS r (domain_id, "
                "pid, category, name) ON CONFLICT (store_id, segment, domain_id, pid, category) "
-               "DO UPDATE SET name = excluded.name",
-               2);
+               "DO UPDATE SET name = excluded.name");
 }
 
 // ---- Open ranges --------------------------------------------------------------------------------
 
 static enum failure_class forget(struct small *small, const struct store_follow_open *open) {
-    struct arrays *arrays = start(small, 1);
+    struct arrays *arrays = for_store(small);
     if (open->all) {
-        return run(small, "DELETE FROM @.open_ranges WHERE store_id = $1::integer", 1);
+        return run(small, "DELETE FROM @.open_ranges WHERE store_id = $1::integer");
     }
     if (open->went_count == 0) {
         return FAILURE_NONE;
@@ -235,13 +228,12 @@ static enum failure_class forget(struct small *small, const struct store_follow_
     for (size_t i = 0; i < open->went_count; i++) {
         arrays_int(arrays, open->went[i].source_id);
         arrays_int(arrays, open->went[i].seq);
-        arrays_next_row(arrays, 1);
+        arrays_next_row(arrays);
     }
     return run(small,
                "DELETE FROM @.open_ranges AS o USING unnest($2::bigint[], $3::bigint[]) AS r "
                "(source_id, seq) WHERE o.store_id = $1::integer AND o.source_id = r.source_id "
-               "AND o.seq = r.seq",
-               1);
+               "AND o.seq = r.seq");
 }
 
 enum failure_class small_open_ranges(struct small *small, const struct store_follow_open *open) {
@@ -249,7 +241,7 @@ enum failure_class small_open_ranges(struct small *small, const struct store_fol
     if (class || open->came_count == 0) {
         return class;
     }
-    struct arrays *arrays = start(small, 1);
+    struct arrays *arrays = for_store(small);
     for (size_t i = 0; i < open->came_count; i++) {
         const struct store_follow_range *row = &open->came[i];
         arrays_int(arrays, row->key.source_id);
@@ -261,7 +253,7 @@ enum failure_class small_open_ranges(struct small *small, const struct store_fol
         arrays_maybe(arrays, row->category);
         arrays_maybe(arrays, row->color);
         arrays_text(arrays, row->text);
-        arrays_next_row(arrays, 1);
+        arrays_next_row(arrays);
     }
     return run(small,
                "INSERT INTO @.open_ranges (store_id, source_id, seq, global_tid, event_type, "
@@ -271,6 +263,5 @@ enum failure_class small_open_ranges(struct small *small, const struct store_fol
                "(store_id, source_id, seq) DO UPDATE SET global_tid = excluded.global_tid, "
                "event_type = excluded.event_type, start_ns = excluded.start_ns, "
                "domain_id = excluded.domain_id, category = excluded.category, "
-               "color = excluded.color, text = excluded.text",
-               1);
+               "color = excluded.color, text = excluded.text");
 }
