@@ -565,6 +565,132 @@ def test_has_exact_times_at_the_ends_of_int64():
         at.quiet()
 
 
+FAR = 1795000000000000000
+
+
+def far_store(folder):
+    """One mark at 0, and what follows it after 57 years."""
+    times = ((0, 1000, "outer"), (100, 200, "alpha"), (217, 300, "beta"), (90 * 86400 * 10**9, 90 * 86400 * 10**9 + 1000, "later"))
+    lines = ['Marker, 0, 1, "stray"'] + [line for start, end, name in times for line in range_lines(FAR + start, FAR + end, name)]
+    lines = lines[:2] + lines[3:7] + lines[2:3] + lines[7:]  # alpha and beta lie in outer
+    lines += ["@RangeStartEnd, Start, End, ThreadId, Message"]
+    lines += ['RangeStartEnd, %d, %d, 1, "request"' % (FAR + start, FAR + start + 100) for start in (0, 10, 110)]
+    return store_of(folder, *lines)
+
+
+def length_of(view):
+    return int(view["end"]) - int(view["start"])
+
+
+def test_an_event_far_from_the_others_leaves_them_all_digits():
+    """Doubles after the first event would have steps of 256 ns here."""
+    with Folder() as folder:
+        path = write(folder, far_store(folder))
+        at = page()
+        at.open(path)
+        whole = at.view()
+
+        def go(name):
+            at.search(name)
+            at.key("n")
+        go("alpha")
+        at.key(Keys.ENTER)
+        equal(at.view(), {"start": str(FAR + 95), "end": str(FAR + 205)})
+        for _ in range(7):
+            at.key("w")
+        assert 5 <= length_of(at.view()) <= 8, at.view()
+        assert FAR + 100 < int(at.view()["start"]) < FAR + 200, at.view()
+        at.walk((Keys.ARROW_RIGHT, "beta, start 1795000000.000000217 s, duration 83 ns, depth 1, thread 1"))
+        assert int(at.view()["start"]) <= FAR + 217 <= int(at.view()["end"]), at.view()
+        # To another place that is as far from here, and back to the first event.
+        go("later")
+        at.key(Keys.ENTER)
+        equal(at.view(), {"start": str(FAR + 90 * 86400 * 10**9 - 50), "end": str(FAR + 90 * 86400 * 10**9 + 1050)})
+        go("stray")
+        assert int(at.view()["start"]) <= 0 <= int(at.view()["end"]) and length_of(at.view()) in (1099, 1100, 1101), at.view()
+        # What was measured keeps its digits while the view goes on.
+        at.key("m")
+        go("beta")
+        at.walk(("m", "1795000000.000000217 s from 0 ns to 1795000000.000000217 s"))
+        at.key("0")
+        equal(at.view(), whole)
+        at.driver.find_element("id", "search").send_keys(Keys.BACKSPACE * 4)
+        at.key(Keys.ESCAPE)
+        at.wait("return location.hash === ''")
+        at.quiet()
+
+
+def test_a_link_opens_a_short_view_far_from_the_first_event():
+    with Folder() as folder:
+        path = write(folder, far_store(folder))
+        at = page()
+        fragment = "#t=%d..%d&sel=2" % (FAR + 90, FAR + 310)
+        at.open(path, fragment)
+        equal([at.view(), at.selected()["message"], at.text("live")[:8]], [{"start": str(FAR + 90), "end": str(FAR + 310)}, "alpha", "alpha, s"])
+        at.run("return new Promise((done) => setTimeout(done, 300))")
+        equal(at.run("return location.hash"), fragment)
+        equal(at.run("return [...document.querySelectorAll('#event-grid tr[data-row] bdi')].map((r) => r.textContent)"),
+              ["request", "request", "request", "outer", "alpha", "beta"])
+        at.run("location.hash = '#t=-1000..1000'")
+        at.wait("return nvtxtReport.view.start === '-1000'")
+        equal(at.view(), {"start": "-1000", "end": "1000"})
+        at.quiet()
+
+
+def test_every_range_of_the_whole_int64_can_be_looked_at():
+    low, high, middle = -(1 << 63), (1 << 63) - 1, 9007199254740993
+    with Folder() as folder:
+        at = opened(folder, export_of(folder, [(low, high, 1, "all"), (-5, 5, 1, "small"), (middle, middle + 2, 2, "two"), (high - 7, high, 3, "late")]))
+        for name, start, end in (("two", middle, middle + 2), ("late", high - 7, high), ("small", -5, 5), ("all", low, high)):
+            at.search(name)
+            at.key("n", Keys.ENTER)
+            view = at.view()
+            room = (end - start) // 20 + 1
+            assert abs(int(view["start"]) - start) <= room and abs(int(view["end"]) - end) <= room, (name, view)
+        at.run("location.hash = '#t=-20..20'")
+        at.wait("return nvtxtReport.view.start === '-20'")
+        equal(at.view(), {"start": "-20", "end": "20"})
+        at.quiet()
+
+
+def test_the_pointer_is_exact_far_from_the_first_event():
+    with Folder() as folder:
+        path = write(folder, far_store(folder))
+        at = page()
+        at.open(path, "#t=%d..%d" % (FAR, FAR + 1000))
+        box = at.run("const c = document.getElementById('timeline-canvas'); c.scrollIntoView(); const b = c.getBoundingClientRect(); "
+                     "return [b.left, b.top, b.width]")
+
+        def mouse(kind, share, down=150, **more):
+            at.ask("Input.dispatchMouseEvent", type=kind, x=box[0] + share * box[2], y=box[1] + down, **{"button": "none", **more})
+
+        def click(share, down, **more):
+            mouse("mousePressed", share, down, button="left", clickCount=1, **more)
+            mouse("mouseReleased", share, down, button="left", clickCount=1, **more)
+        top = next(y for y in range(40, 400, 4) if hits(at, 0.15, y, "alpha"))
+        click(0.15, top)
+        equal(at.selected()["message"], "alpha")
+        rows = [y for y in range(40, 400, 4) if hits(at, 0.05, y, "request")]
+        assert len(rows) > 9, "ranges that overlap stand in rows of their own: %s" % rows
+        click(0.1, top, modifiers=8)
+        click(0.3, top, modifiers=8)
+        equal(at.text("live"), "200 ns from 1795000000.0000001 s to 1795000000.0000003 s")
+        # The wheel keeps what lies under it, from the whole time down to nanoseconds.
+        at.key("0")
+        before = int(at.view()["start"]) + 0.25 * length_of(at.view())
+        for _ in range(100):
+            mouse("mouseWheel", 0.25, deltaX=0, deltaY=-600, modifiers=2)
+        at.wait("return nvtxtReport.view.end - nvtxtReport.view.start < 2000 && BigInt(nvtxtReport.view.end) - BigInt(nvtxtReport.view.start) <= 2n")
+        assert abs(int(at.view()["start"]) - before) < 2**52, (before, at.view())
+        held = int(at.view()["start"])
+        mouse("mousePressed", 0.75, button="left", clickCount=1)
+        mouse("mouseMoved", 0.5, button="left", buttons=1)
+        mouse("mouseMoved", 0.25, button="left", buttons=1)
+        mouse("mouseReleased", 0.25, button="left", clickCount=1)
+        assert held <= int(at.view()["start"]) <= held + 2, (held, at.view())
+        at.quiet()
+
+
 def test_is_readable_without_javascript():
     with Folder() as folder, Page("--blink-settings=scriptEnabled=false") as at:
         at.load(write(folder, f1(folder)))

@@ -96,6 +96,27 @@ function sums(one, other) {
     return sum;
 }
 
+// The starts and ends of items if doubles cannot hold them, else null.
+function exactTimes(span, starts, durations) {
+    if (span <= Number.MAX_SAFE_INTEGER) return null;
+    const of = ({ exact, doubles }) => exact ?? BigUint64Array.from(doubles, BigInt);
+    const [start, length] = [of(starts), of(durations)];
+    return { start, end: start.map((time, i) => time + length[i]) };
+}
+
+const LOW_FIRST = new Uint8Array(Uint16Array.of(1).buffer)[0]; // 1: of 64 bits, the low half comes first
+
+// How far each of 64-bit times lies after `base`, from their halves: BigInts would be slow.
+function doublesAfter(base, times, doubles = new Float64Array(times.length)) {
+    const halves = new Uint32Array(times.buffer);
+    const low = Number(base & 0xffffffffn);
+    const high = Number(base >> 32n);
+    for (let i = 0; i < doubles.length; i++) {
+        doubles[i] = (halves[2 * i + LOW_FIRST] - high) * 2 ** 32 + (halves[2 * i + 1 - LOW_FIRST] - low);
+    }
+    return doubles;
+}
+
 // Everything that the page knows of the events, read once. Names of members are those of the JSON.
 class Capture {
     static async read(json) {
@@ -124,10 +145,12 @@ class Capture {
         this.columns = columns;
         const starts = wideColumn(columns.start, count, { sum: true });
         const durations = wideColumn(columns.duration, count, {});
+        this.base = 0n; // the start and end of items are doubles after it; it is after the first event
         this.start = starts.doubles;
         this.duration = durations.doubles;
-        this.exact = { start: starts.exact, duration: durations.exact };
-        this.end = sums(this.start, this.duration);
+        this.span = Number(BigInt(json.last) - this.firstNs); // in doubles: for drawing
+        this.exact = exactTimes(this.span, starts, durations);
+        this.end = this.exact ? doublesAfter(0n, this.exact.end) : sums(this.start, this.duration);
         this.name = smallColumn(columns.name, count, Uint32Array);
         this.lane = smallColumn(columns.lane, count, Uint32Array);
         this.flags = smallColumn(columns.flags, count, Uint8Array);
@@ -138,7 +161,6 @@ class Capture {
         this.begunOn = smallColumn(columns.thread, count, Uint32Array); // of start/end ranges; 0: not known
         this.hasMerged = Boolean(columns.merged);
         this.kinds = Uint8Array.from(this.lanes, (lane) => lane.kind);
-        this.span = Number(BigInt(json.last) - this.firstNs); // in doubles: for drawing
         this.lastNs = BigInt(json.last);
         linkFamily(this, smallColumn(columns.parent, count, Uint32Array), smallColumn(columns.kin, count, Uint32Array));
     }
@@ -178,7 +200,7 @@ class Capture {
     }
 
     lengthNs(item) {
-        return this.exact.duration ? this.exact.duration[item] : BigInt(this.duration[item]);
+        return this.exact ? this.exact.end[item] - this.exact.start[item] : BigInt(this.duration[item]);
     }
 
     selfNs(item) {
@@ -190,7 +212,23 @@ class Capture {
 
     // After the first event.
     offsetNs(item) {
-        return this.exact.start ? this.exact.start[item] : BigInt(this.start[item]);
+        return this.exact ? this.exact.start[item] : this.base + BigInt(this.start[item]);
+    }
+
+    // Counts starts and ends from another base. They are exact within 2^53 of it.
+    setBase(base) {
+        const by = Number(base - this.base);
+        this.base = base;
+        for (const edge of ["start", "end"]) {
+            const times = this[edge];
+            if (this.exact) doublesAfter(base, this.exact[edge], times);
+            else for (let i = 0; i < times.length; i++) times[i] -= by;
+        }
+    }
+
+    // A time of the view, which is a double, as ns after the first event.
+    offsetAt(time) {
+        return this.base + BigInt(Math.round(time));
     }
 
     startNs(item) {
@@ -201,9 +239,9 @@ class Capture {
         return this.startNs(item) + this.lengthNs(item);
     }
 
-    // A time of the view, which is a double, as ns of the store.
-    timeNs(offset) {
-        return this.firstNs + BigInt(Math.round(offset));
+    // The same as ns of the store.
+    timeNs(time) {
+        return this.firstNs + this.offsetAt(time);
     }
 
     rowText(item) {

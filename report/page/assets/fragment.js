@@ -60,7 +60,8 @@ class Fragment {
         try {
             const state = this.parse(text);
             this.search.set(state.q ?? "");
-            this.view.show(...(state.t ?? this.view.whole));
+            if (state.t) this.view.showExactly(...state.t);
+            else this.view.all();
             if (state.sel === undefined) {
                 this.view.select(NONE);
                 this.live.say("");
@@ -93,13 +94,13 @@ class Fragment {
         if (!parts) throw new Error("The link to a view is damaged");
         const [start, end] = [BigInt(parts[1]), BigInt(parts[2])];
         const { firstNs } = this.capture;
-        const times = [Number(start - firstNs), Number(end - firstNs)];
-        if (start > end || times[1] < this.view.whole[0] || times[0] > this.view.whole[1]) {
+        const [first, last] = this.view.wholeAtFirst;
+        if (start > end || Number(end - firstNs) < first || Number(start - firstNs) > last) {
             throw new Error("The link names a time that is not here");
         }
         // A link to a moment shows what is around it.
-        const room = start === end ? (this.view.whole[1] - this.view.whole[0]) / 40 : 0;
-        return [times[0] - room, times[1] + room];
+        const room = start === end ? BigInt(Math.ceil((last - first) / 40)) : 0n;
+        return [start - firstNs - room, end - firstNs + room];
     }
 
     sel(value) {

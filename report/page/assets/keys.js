@@ -58,14 +58,16 @@ class Keys {
 // From the pointer if it is over the picture, else from the start of the selection.
 function measureHere(capture, view, timeline, live) {
     const { selected } = view;
-    const at = timeline.hover ?? (selected === NONE ? null : capture.start[selected]);
+    const at = timeline.hover ?? (selected === NONE ? null : capture.offsetNs(selected));
     if (at === null) return live.say("point at a time, or select an event, to measure from");
     return measureAt(view, live, at);
 }
 
+// `at`: exact, after the first event.
 function measureAt(view, live, at) {
     view.measure(at);
-    if (view.points.length < 2) return live.say(`measuring from ${exactLength(Math.round(at))}`);
-    const [from, to] = view.points.map(Math.round).sort((a, b) => a - b);
+    if (view.points.length < 2) return live.say(`measuring from ${exactLength(at)}`);
+    const [one, other] = view.points;
+    const [from, to] = one < other ? [one, other] : [other, one];
     return live.say(`${exactLength(to - from)} from ${exactLength(from)} to ${exactLength(to)}`);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times as people read them. A time inside the page is a double: nanoseconds after the first event,
-// exact below 2^53. Exact times are BigInt (see data.js) and come out as decimal strings.
+// Times as people read them. A time inside the page is a double: nanoseconds after the first event, or
+// after the base of the view (see timeview.js), exact below 2^53. Exact times are BigInt (see data.js)
+// and come out as decimal strings.
 
 const THIN = "\u202f";
 

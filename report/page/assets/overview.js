@@ -60,7 +60,7 @@ class Overview extends Picture {
     grab(event) {
         const at = this.time(event);
         const inside = at >= this.view.start && at <= this.view.end && !this.view.isWhole();
-        this.from = { at, moved: inside ? at - this.view.start : null };
+        this.from = { x: event.offsetX, moved: inside ? at - this.view.start : null };
         this.canvas.setPointerCapture(event.pointerId);
     }
 
@@ -69,6 +69,9 @@ class Overview extends Picture {
         const at = this.time(event);
         const { view } = this;
         if (this.from.moved !== null) view.show(at - this.from.moved, at - this.from.moved + view.length);
-        else if (Math.abs(this.x(at) - this.x(this.from.at)) > 3) view.show(Math.min(at, this.from.at), Math.max(at, this.from.at));
+        else if (Math.abs(event.offsetX - this.from.x) > 3) {
+            const from = this.time({ offsetX: this.from.x });
+            view.show(Math.min(at, from), Math.max(at, from));
+        }
     }
 }

@@ -20,6 +20,9 @@ class Pointer {
         on("pointerleave", () => actions.leave());
         on("wheel", (event) => this.wheel(event), { passive: false });
         on("dblclick", (event) => actions.double(event.offsetX, event.offsetY));
+        view.listen((what, by) => {
+            if (what === "base") this.held -= by;
+        });
     }
 
     press(event) {

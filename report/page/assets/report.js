@@ -53,7 +53,7 @@ function build(capture, api) {
     const live = new Live(byId("live"));
     const help = byId("help");
     const palette = new Palette(capture);
-    const view = new View(capture.span, Math.ceil(capture.span / 100) + 1, (item) => [capture.start[item], capture.end[item]]);
+    const view = new TimeView(capture);
     const canvas = byId("timeline-canvas");
     const timeline = new Timeline(canvas, byId("timeline-scroll"), byId("timeline-spacer"), capture, view, palette);
     const overview = new Overview(byId("overview"), capture, view);

@@ -11,7 +11,7 @@ class Row {
         Object.assign(this, { lane, label, level, kind, count: 0 });
     }
 
-    // Takes `count` places from `at` on of arrays that all rows share; they are filled by add().
+    // Takes `count` places from `at` on of arrays that all rows share; add() and place() fill them.
     use(shared, at) {
         const from = (array, length) => array.subarray(at, at + length);
         this.items = from(shared.items, this.count);
@@ -19,16 +19,22 @@ class Row {
         this.reach = from(shared.reach, this.count);
         this.busy = new Float64Array(this.count + 1);
         this.length = 0;
-        this.latest = -Infinity;
     }
 
-    add(item, start, end, duration) {
+    add(item, duration) {
         const at = this.length++;
-        if (end > this.latest) this.latest = end;
         this.items[at] = item;
-        this.start[at] = start;
-        this.reach[at] = this.latest;
         this.busy[at + 1] = this.busy[at] + duration;
+    }
+
+    place({ start, end }) {
+        let latest = -Infinity;
+        for (let at = 0; at < this.count; at++) {
+            const item = this.items[at];
+            if (end[item] > latest) latest = end[item];
+            this.start[at] = start[item];
+            this.reach[at] = latest;
+        }
     }
 
     // Places of the items that touch from..to.
@@ -87,6 +93,7 @@ class Layout {
             this.addLane(index, lane.kind);
         });
         this.fill();
+        this.place();
     }
 
     // Gives each item of a lane its row.
@@ -105,16 +112,17 @@ class Layout {
     }
 
     pack(busyUntil, item) {
-        const { start, end } = this.capture;
+        const { start, end } = this.capture.exact ?? this.capture;
         let at = busyUntil.findIndex((until) => until <= start[item]);
         if (at === NONE) at = Math.min(busyUntil.length, MOST_PACKED - 1);
-        busyUntil[at] = Math.max(end[item], start[item] + 1);
+        busyUntil[at] = end[item];
+        if (end[item] === start[item]) busyUntil[at]++;
         return at;
     }
 
     fill() {
         const { rows, rowOf } = this;
-        const { count, laneItems, start, end, duration } = this.capture;
+        const { count, laneItems, duration } = this.capture;
         const shared = { items: new Uint32Array(count), start: new Float64Array(count), reach: new Float64Array(count) };
         let at = 0;
         for (const row of rows) {
@@ -123,7 +131,12 @@ class Layout {
         }
         for (let i = 0; i < count; i++) {
             const item = laneItems[i];
-            rows[rowOf[item]].add(item, start[item], end[item], duration[item]);
+            rows[rowOf[item]].add(item, duration[item]);
         }
+    }
+
+    // By the times that the capture has now.
+    place() {
+        for (const row of this.rows) row.place(this.capture);
     }
 }

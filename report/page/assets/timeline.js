@@ -13,14 +13,27 @@ class Timeline extends Picture {
         Object.assign(this, { scroller, spacer, capture, view, palette });
         this.layout = new Layout(capture);
         this.matches = null; // by name: whether the search finds it
-        this.hover = null; // the time under the pointer
-        this.iterations = (capture.iterations?.items ?? []).map(([, start, end, outlier]) => {
-            return { from: Number(BigInt(start) - capture.firstNs), to: Number(BigInt(end) - capture.firstNs), outlier };
-        });
-        this.outliers = new Map(this.iterations.filter((one) => one.outlier).map((one) => [one.from, one.to]));
+        this.hover = null; // the time under the pointer, exact
+        this.placeIterations();
         this.tops = new Float64Array(this.layout.rows.length + 1);
         scroller.addEventListener("scroll", () => this.later(), { passive: true });
-        view.listen(() => this.later());
+        view.listen((what) => {
+            if (what === "base") this.place();
+            this.later();
+        });
+    }
+
+    // By the times that the capture has now.
+    place() {
+        this.layout.place();
+        this.placeIterations();
+    }
+
+    placeIterations() {
+        const { iterations, firstNs, base } = this.capture;
+        const time = (ns) => Number(BigInt(ns) - firstNs - base);
+        this.iterations = (iterations?.items ?? []).map(([, start, end, outlier]) => ({ from: time(start), to: time(end), outlier }));
+        this.outliers = new Map(this.iterations.filter((one) => one.outlier).map((one) => [one.from, one.to]));
     }
 
     // Heights follow the size of the text.
@@ -203,7 +216,8 @@ class Timeline extends Picture {
         this.setFont(theme.font(0.78));
         const step = rulerStep((theme.size * 6.5) / this.scale);
         context.fillStyle = theme.soft;
-        const utc = capture.utcBase === null ? "relative to the first event" : `${utcText(capture.timeNs(view.start) + capture.utcBase)} UTC`;
+        const from = capture.utcBase === null ? "relative to the first event" : `${utcText(capture.timeNs(view.start) + capture.utcBase)} UTC`;
+        const utc = capture.base ? `${from}; counted from ${exactLength(capture.base)} on` : from;
         const wide = shortLength(view.length);
         this.label(utc, 6, height * 0.27, this.width - this.widthOf(wide) - 20, theme.soft);
         context.textAlign = "right";
@@ -254,7 +268,7 @@ class Timeline extends Picture {
         const { context, theme, view } = this;
         const points = view.points.length === 1 && this.hover !== null ? [view.points[0], this.hover] : view.points;
         if (!points.length) return;
-        const places = points.map((at) => this.x(at)).sort((a, b) => a - b);
+        const places = points.map((at) => this.x(Number(at - this.capture.base))).sort((a, b) => a - b);
         const left = places[0];
         const right = places[places.length - 1];
         context.fillStyle = theme.accent;
@@ -266,7 +280,7 @@ class Timeline extends Picture {
         for (const x of places) context.fillRect(Math.round(x) - 1, 0, 2, this.height);
         if (points.length < 2) return;
         this.setFont(theme.font(0.85, "600"));
-        const text = shortLength(Math.abs(points[1] - points[0]));
+        const text = shortLength(Math.abs(Number(points[1] - points[0])));
         const width = this.widthOf(text) + 12;
         const x = Math.min(Math.max((left + right - width) / 2, 2), this.width - width - 2);
         const y = this.rulerHeight + 4;
@@ -307,12 +321,13 @@ class Timeline extends Picture {
         if (this.tops[index] - this.rowHeight < scroller.scrollTop) scroller.scrollTop = Math.max(0, this.tops[index] - 2 * this.rowHeight);
     }
 
-    // The edge of an item of the same row that is at most 6 pixels away, or the time itself.
+    // The edge of an item of the same row that is at most 6 pixels away, or the time itself; exact.
     snap(x, y) {
+        const { capture } = this;
         const item = this.at(x, y);
         const time = this.time(x);
-        if (item === NONE) return time;
-        const edges = [this.capture.start[item], this.capture.end[item]];
-        return edges.find((edge) => Math.abs(edge - time) * this.scale <= 6) ?? time;
+        const isNear = (edge) => item !== NONE && Math.abs(edge - time) * this.scale <= 6;
+        if (isNear(capture.start[item])) return capture.offsetNs(item);
+        return isNear(capture.end[item]) ? capture.offsetNs(item) + capture.lengthNs(item) : capture.offsetAt(time);
     }
 }

@@ -4,24 +4,30 @@
 // the timeline, and summed time for the flame graph. Parts of the page listen; all that changes goes
 // through here.
 
+const FINEST = 2 ** -44; // of what lies beside it; that leaves doubles some digits of a pixel
+
 class View {
     // From 0 to `span`, with a little room at both ends; bounds(item) are the ends of an item.
     constructor(span, room, bounds) {
         this.bounds = bounds;
         this.listeners = [];
         this.selected = NONE;
-        this.points = []; // of a measurement: none, one or two places
         this.whole = [-room, span + room];
-        this.least = Math.max(1, span * 2 ** -44); // doubles tell no less apart
-        [this.start, this.end] = this.whole;
+        this.least = Math.max(1, span * FINEST); // doubles tell no less apart
+        this.start = this.whole[0];
+        this.length = this.wholeLength;
     }
 
-    get length() {
-        return this.end - this.start;
+    get end() {
+        return this.start + this.length;
+    }
+
+    get wholeLength() {
+        return this.whole[1] - this.whole[0];
     }
 
     isWhole() {
-        return this.start === this.whole[0] && this.end === this.whole[1];
+        return this.start === this.whole[0] && this.length === this.wholeLength;
     }
 
     listen(listener) {
@@ -34,16 +40,20 @@ class View {
 
     // Moves to start..end, kept within the whole; the length is kept rather than the place.
     show(start, end) {
-        const whole = this.whole[1] - this.whole[0];
-        const length = Math.min(Math.max(end - start, this.least), whole);
+        const length = this.possible(end - start);
         const middle = start + (end - start) / 2;
         this.moveTo(middle - length / 2, length);
     }
 
     moveTo(start, length = this.length) {
-        this.start = Math.min(Math.max(start, this.whole[0]), this.whole[1] - length);
-        this.end = this.start + length;
+        const [first, last] = this.whole;
+        this.start = length >= this.wholeLength ? first : Math.min(Math.max(start, first), last - length);
+        this.length = length;
         this.changed("view");
+    }
+
+    possible(length) {
+        return Math.min(Math.max(length, this.least), this.wholeLength);
     }
 
     all() {
@@ -52,8 +62,7 @@ class View {
 
     // Times beyond 1 shorten the view; `at` stays where it is.
     zoom(times, at = this.focus()) {
-        const whole = this.whole[1] - this.whole[0];
-        const length = Math.min(Math.max(this.length / times, this.least), whole);
+        const length = this.possible(this.length / times);
         const share = (at - this.start) / this.length;
         this.moveTo(at - share * length, length);
     }
@@ -64,9 +73,9 @@ class View {
 
     // Where keys zoom: at the selection if it is in view, else in the middle.
     focus() {
-        if (this.selected !== NONE) {
+        if (this.selected !== NONE && this.sees(this.selected)) {
             const [start, end] = this.bounds(this.selected);
-            if (end >= this.start && start <= this.end) return (Math.max(start, this.start) + Math.min(end, this.end)) / 2;
+            return (Math.max(start, this.start) + Math.min(end, this.end)) / 2;
         }
         return (this.start + this.end) / 2;
     }
@@ -78,19 +87,17 @@ class View {
 
     // The selection is brought into view if it is not there; the length of the view stays.
     reveal(item) {
+        if (!this.sees(item)) this.moveTo(this.bounds(item)[0] - this.length / 4);
+    }
+
+    sees(item) {
         const [start, end] = this.bounds(item);
-        if (end >= this.start && start <= this.end) return;
-        this.moveTo(start - this.length / 4);
+        return end >= this.start && start <= this.end;
     }
 
     fit(item) {
         const [start, end] = this.bounds(item);
         const room = (end > start ? end - start : this.length) * 0.05;
         this.show(start - room, end + room);
-    }
-
-    measure(at) {
-        this.points = this.points.length === 1 ? [this.points[0], at] : [at];
-        this.changed("points");
     }
 }
