@@ -125,8 +125,10 @@ static void fill(struct option *table) {
 static enum outcome set_key(struct ship_options *options, struct term *term, size_t index) {
     char why[256];
     const struct ship_key *key = &ship_keys[index];
-    if (key->type == SHIP_PATH && !*optarg) { // from a variable that a script did not set
-        return refuse(term, "bad value '' for --%s: a path is expected", key->option);
+    bool may_be_empty = key->type == SHIP_LIST || (key->type == SHIP_TEXT && !key->is_good);
+    if (!*optarg && !may_be_empty) { // from a variable that a script did not set
+        return refuse(term, "bad value '' for --%s: leave the option out, or give it a value",
+                      key->option);
     }
     int r = ship_conf_set(&options->conf, key, optarg, why, sizeof(why));
     if (r < 0) {
@@ -154,6 +156,13 @@ static enum outcome set_time(const char **field, struct term *term, const char *
     return nvtxt_time_parse(optarg, &ns)
                ? OUTCOME_DONE
                : refuse(term, "bad value '%.128s' for --%s: a time is expected", optarg, name);
+}
+
+static enum outcome check_span(const struct ship_options *options, struct term *term) {
+    int64_t since, until;
+    bool wrong = options->since && options->until && nvtxt_time_parse(options->since, &since) &&
+                 nvtxt_time_parse(options->until, &until) && since > until;
+    return wrong ? refuse(term, "--since is later than --until") : OUTCOME_DONE;
 }
 
 static enum outcome set_own(struct ship_options *options, struct term *term, int option) {
@@ -188,12 +197,19 @@ static enum outcome set_own(struct ship_options *options, struct term *term, int
 
 // ---- The command line ---------------------------------------------------------------------------
 
-static enum outcome bad_option(struct term *term, char **argv) {
-    const char *word = argv[optind - 1];
-    if (optopt > 0 && optopt < 256) {
-        return refuse(term, "option '-%c' is not known or lacks its value", optopt);
+static enum outcome bad_option(struct term *term, char **argv, const struct option *table) {
+    if (optopt > 0 && optopt < HELP) {
+        bool known = strchr("co", optopt) != NULL;
+        return refuse(term, "option '-%c' %s; see --help", optopt,
+                      known ? "lacks its value" : "is not known");
     }
-    return refuse(term, "option '%.128s' is not known, lacks its value, or takes none", word);
+    while (table->name && table->val != optopt) {
+        table++;
+    }
+    return refuse(term, "option '%.128s' %s; see --help", argv[optind - 1],
+                  !table->name                          ? "is not known"
+                  : table->has_arg == required_argument ? "lacks its value"
+                                                        : "takes no value");
 }
 
 // The first walk: -c, --help and --version.
@@ -204,7 +220,7 @@ static enum outcome find_file(struct term *term, int argc, char **argv, const st
     for (int option; (option = getopt_long(argc, argv, "c:o:h", table, NULL)) != -1;) {
         switch (option) {
         case '?':
-            return bad_option(term, argv);
+            return bad_option(term, argv, table);
         case HELP:
         case 'h':
             fputs(help, stdout);
@@ -298,6 +314,7 @@ enum outcome ship_options_read(struct ship_options *options, struct term *term, 
     outcome = read_files(options, term, file);
     outcome = outcome ?: take_options(options, term, argc, argv, table);
     outcome = outcome ?: take_command(options, term, argc, argv);
+    outcome = outcome ?: check_span(options, term);
     return outcome ?: check_target(options, term);
 }
 

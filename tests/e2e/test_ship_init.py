@@ -202,9 +202,13 @@ def test_a_target_has_no_password():
 
 
 def test_wrong_command_lines():
-    refused(64, "--nonsense", "--nonsense")
-    refused(64, "'-x'", "-x")
-    refused(64, "--host", "--host")
+    refused(64, "'--nonsense' is not known", "--nonsense")
+    refused(64, "'-x' is not known", "-x")
+    refused(64, "'--host' lacks its value", "--host")
+    refused(64, "'-o' lacks its value", "-o")
+    refused(64, "'--once=1' takes no value", "--once=1")
+    for name in ("--store", "--host", "--store-id"):
+        refused(64, name, name, "")
     refused(64, "initt", "initt")
     refused(64, "status", "init", "status")
     refused(64, "--interval", "--interval", "49ms")
@@ -212,6 +216,8 @@ def test_wrong_command_lines():
         refused(64, "--schema", "--schema", name)
     refused(64, "--keep-days", "init", "--keep-days", "0")
     refused(64, "--since", "pull", "--since", "soon")
+    refused(64, "--since", "pull", "-o", "/nowhere", "--since", "2026-01-01T00:00:01Z", "--until",
+            "2026-01-01T00:00:00Z")
     refused(64, "--store-id", "--store-id", "7")
     refused(64, "--label", "--label", "rack")
     status, out, said = run_ship("--help")
