@@ -15,7 +15,7 @@
 #include "report/ncurep/result.h"
 #include "report/ncurep/slots.h"
 
-#define INDEX_LEAST ((uint64_t)1 << 20) // bytes: small files may have a large one
+#define INDEX_LEAST ((uint64_t)64 << 20) // bytes that an index may have in any case
 
 bool report_ncurep_next_header(const struct report_ncurep *report, struct report_blocks *blocks,
                                struct nvtxt_slice *header) {

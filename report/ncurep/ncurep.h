@@ -67,7 +67,8 @@ bool report_ncurep_next_header(const struct report_ncurep *report, struct report
                                struct nvtxt_slice *header);
 
 // Finds ranges, results and strings. Returns 0, REPORT_NCUREP_TOO_LARGE (the file has 4 GiB or
-// more, or the indexes would be larger than it), or -ENOMEM. The second call does nothing.
+// more, or the indexes would be larger than both the file and 64 MiB), or -ENOMEM. The second call
+// does nothing.
 int report_ncurep_index(struct report_ncurep *report, struct report_ncurep_fault *fault);
 
 // After report_ncurep_index(). A result of a range, both from 0 and below their counts.

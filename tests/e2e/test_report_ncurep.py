@@ -243,6 +243,17 @@ def test_a_filter_that_selects_nothing_is_told():
         contains(err, "too costly")
 
 
+def test_scripts_read_what_nvtx_state_reads():
+    """Very many results of no length: an index of them is larger than the file."""
+    count = 1000000
+    with Folder() as folder:
+        path = write(folder, "a.ncu-rep", n.report(n.block(rest=n.sized(b"") * count, counts=(0, count))))
+        done = subprocess.run([program("client", "nvtxt-report"), "serve", path], env=ENV, capture_output=True, text=True, check=False,
+                              input='{"id":1,"method":"range","params":{"range":0}}\n')
+        equal([done.returncode, done.stderr], [0, ""])
+        equal(json.loads(done.stdout)["result"]["actions"], count)
+
+
 def test_text_and_markdown():
     with Folder() as folder:
         nvtx = n.state([n.domain(1, "Lib")], [(1, [(0, [n.push("a\nb", payload=("int32", -1))])])],

@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     report = made;
-    must(report_ncurep_index(made, &fault) == 0 || size > 1 << 20);
+    must(report_ncurep_index(made, &fault) == 0 || size > 16 << 20);
     must(report_matching_init(&matching, &selection) == 0);
     must(report_by_name_init(&by_name, made) == 0);
     uint64_t count = 0;
