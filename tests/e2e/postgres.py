@@ -13,6 +13,7 @@ import itertools
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -39,6 +40,17 @@ def bin_folder():
                for name in ("initdb", "pg_ctl", "postgres", "psql")):
             return folder
     raise Skip("there is no PostgreSQL server (package postgresql)")
+
+
+def processes():
+    """The parent of each process that has not ended."""
+    found = {}
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+            state, parent = file.read().rsplit(")", 1)[1].split()[:2]
+            if state not in "ZX":
+                found[int(path.split("/")[2])] = int(parent)
+    return found
 
 
 class Postgres:
@@ -118,6 +130,21 @@ class Postgres:
 
     def stop(self, how="immediate"):
         self.server_run("pg_ctl", "-D", self.data, "-m", how, "-w", "-t", str(int(DEADLINE)), "stop")
+
+    def kill(self):
+        """Ends all of its processes at once, with SIGKILL."""
+        lock = os.path.join(self.data, "postmaster.pid")
+        with open(lock, encoding="utf-8") as file:
+            first = int(file.readline())
+        os.kill(first, signal.SIGSTOP)  # it starts no more
+        pids = {first, *(pid for pid, parent in processes().items() if parent == first)}
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        lib.wait_for(lambda: pids.isdisjoint(processes()), "the server has ended")
+        # A process that nobody waited for still has its id.
+        for path in (lock, *glob.glob(os.path.join(self.folder, ".s.PGSQL.*.lock"))):
+            os.remove(path)
 
     def target(self, **more):
         """The value of --target; a value that is None is left out."""

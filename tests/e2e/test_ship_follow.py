@@ -3,13 +3,12 @@
 import contextlib
 import os
 import signal
-import socket
 import sqlite3
-import threading
 import time
 
 from lib import Daemon, equal, run, wait_for
 from postgres import database
+from proxy import Proxy
 from ship import Shipper, compare_store, good, refused, run_ship, snapshot
 
 HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
@@ -274,61 +273,6 @@ def test_what_the_engine_refuses_is_rolled_back_whole():
         equal(shipper.stop(), 0)
         good("--once", *args)
         compare_store(server, daemon.segments())
-
-
-class Proxy:
-    """Passes bytes to the server; cuts the connection when the answer to the COMMIT of a round is
-    on its way (`lose`), or after so many pieces of the client (`cut`), or stops to pass anything
-    (`silent`), or closes what is new (`refuses`)."""
-
-    def __init__(self, port):
-        self.port, self.lose, self.silent, self.lost = port, False, False, 0
-        self.refuses, self.refused = False, 0
-        self.cut = None
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.own_port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self.listener.accept()
-                if self.refuses:
-                    self.refused += 1
-                    client.close()
-                    continue
-                server = socket.create_connection(("127.0.0.1", self.port))
-                state = {"commit": False}
-                for source, target, up in ((client, server, True), (server, client, False)):
-                    threading.Thread(target=self.carry, args=(source, target, up, state),
-                                     daemon=True).start()
-
-    def carry(self, source, target, up, state):
-        with contextlib.suppress(OSError):
-            while True:
-                data = source.recv(65536)
-                while self.silent:
-                    time.sleep(0.05)
-                if up and b"Q\0\0\0\x0bCOMMIT\0" in data:
-                    state["commit"] = True
-                if not data or (not up and state["commit"] and self.lose):
-                    self.lost += bool(data)
-                    self.lose = False
-                    break
-                if up and self.cut is not None:
-                    self.cut -= 1
-                    if self.cut < 0:
-                        break
-                if not up:
-                    state["commit"] = False
-                target.sendall(data)
-        for end in (source, target):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-                end.close()
-
-    def close(self):
-        self.listener.close()
 
 
 def test_an_answer_to_commit_that_is_lost_doubles_nothing():
