@@ -94,7 +94,7 @@ static enum outcome load(const struct report_job *job, const char *const *paths,
     return result == 0 ? OUTCOME_DONE : outcome_of_load(result);
 }
 
-static void print_notes(struct term *term, struct nvtxt_buf *notes) {
+void report_job_print_notes(struct term *term, const struct nvtxt_buf *notes) {
     for (size_t at = 0; at < notes->len;) {
         char *line = notes->data + at;
         char *end = memchr(line, '\n', notes->len - at);
@@ -116,7 +116,7 @@ static enum outcome select_events(struct report_job *job, struct report_model *m
     enum outcome outcome = result == 0  ? OUTCOME_DONE
                            : result > 0 ? report_options_refuse(job->term, &fault)
                                         : fail(job->term, result);
-    print_notes(job->term, &notes);
+    report_job_print_notes(job->term, &notes);
     nvtxt_buf_deinit(&notes);
     if (result == 0 && job->options->scope == REPORT_SCOPE_ITERATION &&
         model->iterations.count == 0) {

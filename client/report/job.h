@@ -40,5 +40,8 @@ struct report_job {
 // own.
 void report_job_raise(struct report_job *job, enum outcome level);
 
+// Says each line of notes, of report/select/notes.h.
+void report_job_print_notes(struct term *term, const struct nvtxt_buf *notes);
+
 // Runs the command of the options from its stores to its output.
 enum outcome report_job_run(const struct report_options *options, struct term *term);

@@ -69,8 +69,12 @@ int report_select(struct report_model *model, const struct report_selection *sel
     }
     if (result == 0) {
         flag_events(&selecting, model);
-        struct report_outcome outcome = {model->capture, selection,        &selecting.filters,
-                                         selecting.seen, selecting.fitted, model->selected};
+        struct report_outcome outcome = {.capture = model->capture,
+                                         .selection = selection,
+                                         .filters = &selecting.filters,
+                                         .seen = selecting.seen,
+                                         .fitted = selecting.fitted,
+                                         .selected = model->selected};
         result = report_notes_write(&outcome, notes);
     }
     free(selecting.taken);

@@ -166,6 +166,16 @@ int report_matching_take(struct report_matching *matching, const struct report_s
     return 0;
 }
 
+bool report_matching_is_unused(const struct report_matching *matching) {
+    const struct report_selection *selection = matching->selection;
+    for (size_t i = 0; i < selection->includes_count + selection->excludes_count; i++) {
+        if (!matching->seen[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int report_matching_init(struct report_matching *matching,
                          const struct report_selection *selection) {
     size_t most = 0, filters = selection->includes_count + selection->excludes_count;

@@ -22,6 +22,9 @@ int report_matching_init(struct report_matching *matching,
                          const struct report_selection *selection);
 void report_matching_deinit(struct report_matching *matching);
 
+// Whether some expression was true in no result so far.
+bool report_matching_is_unused(const struct report_matching *matching);
+
 // Whether a result is taken: there is no include or one is true, and no exclude is true. Returns 0,
 // REPORT_SELECT_WRONG with a fault for an expression that is too costly, or -ENOMEM.
 int report_matching_take(struct report_matching *matching, const struct report_state *state,

@@ -232,8 +232,12 @@ static struct nvtxt_slice own_domain(const struct report_filter *filter) {
 
 static void put_count(const struct failed *failed, size_t count, unsigned kind) {
     char text[96];
-    snprintf(text, sizeof(text), ", but %zu %s%s of that name", count, kind_names[kind],
-             count == 1 ? "" : "s");
+    if (failed->notes->outcome->of_results) {
+        snprintf(text, sizeof(text), ", but %ss of that name", kind_names[kind]);
+    } else {
+        snprintf(text, sizeof(text), ", but %zu %s%s of that name", count, kind_names[kind],
+                 count == 1 ? "" : "s");
+    }
     put(failed->notes, text);
 }
 
@@ -416,7 +420,9 @@ static int explain_filter(const struct failed *failed) {
         return 0;
     }
     if (!filter->is_push_pop) {
-        put(notes, "no event starts while all of these ranges are open ");
+        put(notes, notes->outcome->of_results
+                       ? "no result has all of these ranges open "
+                       : "no event starts while all of these ranges are open ");
         put_own_place(failed);
         return 0;
     }

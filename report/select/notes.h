@@ -3,6 +3,7 @@
 // Says in words why an option selects nothing, and what was perhaps meant.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "protocol/base/buf.h"
@@ -16,6 +17,7 @@ struct report_outcome {
     const uint64_t *seen; // final bits of filters that matched an event; NULL without filters
     unsigned fitted;      // enum report_condition: those that some event fits
     size_t selected;      // events
+    bool of_results;      // the capture has stacks of results, each different one once
 };
 
 // Writes one line, ended by LF, for each option that selects nothing, without a word before it.

@@ -243,6 +243,33 @@ def test_a_filter_that_selects_nothing_is_told():
         contains(err, "too costly")
 
 
+def test_a_note_on_a_filter_names_what_is_near():
+    with Folder() as folder:
+        lib = n.state([n.domain(1, "Lib")], [(1, [(1, [n.push("inner")]), (0, [n.push("step"), n.push("load")])])], [(1, [n.start(4, "req")])])
+        path = write(folder, "a.ncu-rep", n.report(n.block([n.result(nvtx=lib), n.result(nvtx=lib), n.result()])))
+        other = write(folder, "b.ncu-rep", n.report(n.block([n.result(nvtx=stack("other"))])))
+        for option, wanted in (
+                ("stpe/", "no push/pop range 'stpe' in the default domain: did you mean 'step/'?"),
+                ("step", "no start/end range 'step' in the default domain, but push/pop ranges of that name: did you mean 'step/'?"),
+                ("inner/", "no push/pop range 'inner' in the default domain, but push/pop ranges of that name in domain 'Lib': "
+                           "did you mean 'Lib@inner/'?"),
+                ("Lob@inner/", "there is no domain 'Lob': did you mean 'Lib@inner/'?"),
+                ("Lib@req,reg", "no start/end range 'reg' in domain 'Lib': did you mean 'Lib@req,req'?"),
+                ("load/step", "there are such ranges, but no such stack in the default domain"),
+                ("[load]", "there are such ranges, but no such stack in the default domain: did you mean 'load/'?"),
+                ("othre/", "no push/pop range 'othre' in the default domain: did you mean 'other/'?"),
+                ("other/step", "there are such ranges, but no such stack in the default domain"),
+                ("nothing like it/", "no push/pop range 'nothing like it' in the default domain")):
+            status, _, err = report("nvtx-state", path, other, "--nvtx-include", option, "--nvtx-include", "step/")
+            equal((status, err), (0, "nvtxt-report: note: --nvtx-include '%s' selects nothing: %s\n" % (option, wanted)))
+        status, _, err = report("nvtx-state", path, "--nvtx-exclude", "lod/")
+        equal(err, "nvtxt-report: note: --nvtx-exclude 'lod/' selects nothing: no push/pop range 'lod' in the default domain: "
+                   "did you mean 'load/'?\n")
+        none = write(folder, "none.ncu-rep", n.report(n.block([n.result()])))
+        equal(report("nvtx-state", none, "--nvtx-include", "a/")[2],
+              "nvtxt-report: note: --nvtx-include 'a/' selects nothing: no result has it\n")
+
+
 def test_scripts_read_what_nvtx_state_reads():
     """Very many results of no length: an index of them is larger than the file."""
     count = 1000000

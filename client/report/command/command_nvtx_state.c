@@ -3,18 +3,24 @@
 // `nvtxt-report nvtx-state FILE...`: the NVTX ranges around each kernel result. A file is looked at
 // as a whole before any of it is printed; of one that is broken only a message is. The others are
 // printed all the same.
+#include <errno.h>
+#include <stdlib.h>
+
 #include "client/common/signals.h"
 #include "client/report/job.h"
 #include "client/report/profile.h"
+#include "report/ncurep/gathered.h"
 #include "report/ncurep/matching.h"
 #include "report/render/ncurep/listing_json.h"
 #include "report/render/ncurep/listing_text.h"
 #include "report/select/filter.h"
+#include "report/select/notes.h"
 
 struct listing {
     struct report_job *job;
     struct report_matching matching;
     struct report_state state;
+    struct report_gathered gathered; // while some expression was true in no result
     struct report_json json;
     struct report_listing_text text;
     bool is_json; // else text
@@ -36,6 +42,9 @@ static int write_results(struct listing *listing, const struct report_ncurep *re
         rc = rc ? rc : report_matching_take(&listing->matching, &listing->state, &fault, &taken);
         if (rc != 0) {
             return rc > 0 ? (int)report_options_refuse(listing->job->term, &fault) : rc;
+        }
+        if (report_matching_is_unused(&listing->matching)) {
+            report_gathered_add(&listing->gathered, &listing->state);
         }
         if (taken && listing->is_json) {
             report_listing_json_result(&listing->json, &listed);
@@ -80,8 +89,46 @@ static bool something_was_printed(const struct listing *listing) {
     return listing->json.out || listing->text.begun;
 }
 
-// An expression that was true in no result.
+// Expressions that were true in no result, with what was perhaps meant. Returns 0, a code of
+// report/select (nothing was said), or -ENOMEM.
+static int explain_unused(const struct listing *listing, const struct report_capture *capture) {
+    const struct report_selection *selection = &listing->job->options->selection;
+    struct report_filter_set set = {.count = 0};
+    struct report_fault fault;
+    struct nvtxt_buf notes = {0};
+    int rc = report_filter_set_init(&set, capture, selection, &fault);
+    uint64_t *seen = calloc(set.words + 1, sizeof(*seen));
+    rc = rc == 0 && !seen ? -ENOMEM : rc;
+    for (size_t i = 0; rc == 0 && i < set.count; i++) {
+        size_t bit = set.filters[i].final;
+        seen[bit / 64] |= (uint64_t)listing->matching.seen[i] << (bit % 64);
+    }
+    if (rc == 0) {
+        const struct report_outcome outcome = {.capture = capture,
+                                               .selection = selection,
+                                               .filters = &set,
+                                               .seen = seen,
+                                               .fitted = REPORT_FITS_ALL,
+                                               .selected = 1,
+                                               .of_results = true};
+        rc = report_notes_write(&outcome, &notes);
+    }
+    if (rc == 0) {
+        report_job_print_notes(listing->job->term, &notes);
+    }
+    nvtxt_buf_deinit(&notes);
+    report_filter_set_deinit(&set);
+    free(seen);
+    return rc;
+}
+
 static void note_unused(const struct listing *listing) {
+    struct report_capture capture;
+    if (report_matching_is_unused(&listing->matching) &&
+        report_gathered_capture(&listing->gathered, &capture) &&
+        explain_unused(listing, &capture) == 0) {
+        return;
+    }
     const struct report_selection *selection = &listing->job->options->selection;
     for (size_t i = 0; i < selection->includes_count + selection->excludes_count; i++) {
         const bool exclude = i >= selection->includes_count;
@@ -114,5 +161,6 @@ int report_command_nvtx_state(struct report_job *job) {
     }
     report_matching_deinit(&listing.matching);
     report_state_deinit(&listing.state);
+    report_gathered_deinit(&listing.gathered);
     return rc;
 }
