@@ -423,6 +423,9 @@ enum failure_class pg_rollback(struct pg *pg) {
 
 // ---- COPY ---------------------------------------------------------------------------------------
 
+// For a large message the engine asks the system for memory, each time anew.
+#define COPY_MESSAGE ((size_t)16384)
+
 static enum failure_class begin_copy(struct pg *pg, const char *sql, ExecStatusType wanted) {
     PGresult *result = NULL;
     enum failure_class class = send(pg, sql);
@@ -448,8 +451,13 @@ enum failure_class pg_copy_begin(struct pg *pg, const char *sql) {
 
 enum failure_class pg_copy_put(struct pg *pg, const void *data, size_t len) {
     enum failure_class class = flush(pg, deadline_in(pg, PG_STATEMENT_MS));
-    if (class == FAILURE_NONE &&
-        (PQputCopyData(pg->conn, data, (int)len) != 1 || PQflush(pg->conn) < 0)) {
+    for (size_t at = 0, part; class == FAILURE_NONE && at < len; at += part) {
+        part = len - at < COPY_MESSAGE ? len - at : COPY_MESSAGE;
+        if (PQputCopyData(pg->conn, (const char *)data + at, (int)part) != 1) {
+            class = broken(pg);
+        }
+    }
+    if (class == FAILURE_NONE && PQflush(pg->conn) < 0) {
         class = broken(pg);
     }
     return class;
