@@ -20,9 +20,9 @@
 //   store_follow_place()                             goes with these rows
 //   store_follow_is_finished(), store_follow_next()  to the next segment
 //
-// The rows of one call live until the next call of any function here that may return an error. A
-// call hands out at most STORE_FOLLOW_ROWS rows, or fewer when their texts are long; the end is
-// STORE_NOT_FOUND. Texts are as the store has them: any bytes. A slice whose data is NULL is NULL.
+// The rows of one call live until the next call of any function here that reads. A call hands out
+// at most STORE_FOLLOW_ROWS rows, or fewer when their texts are long; the end is STORE_NOT_FOUND.
+// Texts are as the store has them: any bytes. A slice whose data is NULL is NULL.
 //
 // Functions return STORE_DONE, STORE_NOT_FOUND, another positive code of enum store_result or of
 // enum store_follow_result, or -errno; the sentence is in store_follow_error().
@@ -99,6 +99,11 @@ int store_follow_behind(struct store_follow *follow, int64_t *rows);
 
 int store_follow_events(struct store_follow *follow, const struct store_follow_event **events,
                         size_t *count);
+// Reads the rows of the next store_follow_events() ahead of it, for a caller that has to wait for
+// something else meanwhile. The place stays where it is; rows that were handed out are gone. A
+// failure is left to that call.
+void store_follow_read_ahead(struct store_follow *follow);
+
 int store_follow_diagnostics(struct store_follow *follow,
                              const struct store_follow_diagnostic **rows, size_t *count);
 int store_follow_losses(struct store_follow *follow, const struct store_follow_loss **rows,

@@ -114,33 +114,56 @@ static int read_chunk(struct store_follow *follow, struct store_read_rows *rows)
     return rc ?: join_unclosed(follow, rows->count);
 }
 
-int store_follow_events(struct store_follow *follow, const struct store_follow_event **events,
-                        size_t *count) {
-    struct store_read_rows rows;
-    *count = 0;
-    if (!follow->reader) {
-        return STORE_NOT_FOUND;
-    }
+static int read_events(struct store_follow *follow, struct store_follow_chunk *chunk) {
+    struct store_follow_batch before = follow->batch;
+    *chunk = (struct store_follow_chunk){.is_there = false};
     if (!follow->events) {
         follow->events = calloc(STORE_FOLLOW_ROWS, sizeof(*follow->events));
     }
-    struct store_follow_batch before = follow->batch;
-    *events = follow->events;
     int rc = follow->events ? store_sql_exec(follow->db, "BEGIN") : SQLITE_NOMEM;
-    rc = rc ?: store_sql_commit(follow->db, read_chunk(follow, &rows));
-    if (rc != SQLITE_OK) {
-        follow->batch = before;
-        return store_follow_result(follow, rc);
+    rc = rc ?: store_sql_commit(follow->db, read_chunk(follow, &chunk->rows));
+    chunk->is_there = rc == SQLITE_OK;
+    chunk->batch = follow->batch;
+    follow->batch = before;
+    return rc;
+}
+
+void store_follow_read_ahead(struct store_follow *follow) {
+    struct store_follow_chunk *ahead = &follow->ahead;
+    if (follow->reader && !ahead->is_there && read_events(follow, ahead) == SQLITE_OK) {
+        ahead->is_there = ahead->rows.count > 0;
+        ahead->rows.at_end = false; // more may come until they are handed out
     }
-    follow->scanned = rows.last;
-    follow->at_end = rows.at_end;
-    follow->has_new_categories |= rows.has_names;
-    if (rows.count > 0) {
-        const struct store_follow_event *last = &follow->events[rows.count - 1];
+}
+
+static void hand_out(struct store_follow *follow, const struct store_follow_chunk *chunk) {
+    const struct store_read_rows *rows = &chunk->rows;
+    follow->batch = chunk->batch;
+    follow->scanned = rows->last;
+    follow->at_end = rows->at_end;
+    follow->has_new_categories |= rows->has_names;
+    if (rows->count > 0) {
+        const struct store_follow_event *last = &follow->events[rows->count - 1];
         follow->place.event_row = last->event.row;
         follow->place.batch = last->batch;
         follow->place.batch_ns = last->batch ? last->committed_ns : 0;
     }
-    *count = rows.count;
-    return rows.count > 0 || !rows.at_end ? STORE_DONE : STORE_NOT_FOUND;
+}
+
+int store_follow_events(struct store_follow *follow, const struct store_follow_event **events,
+                        size_t *count) {
+    struct store_follow_chunk chunk = follow->ahead;
+    *count = 0;
+    if (!follow->reader) {
+        return STORE_NOT_FOUND;
+    }
+    follow->ahead.is_there = false;
+    int rc = chunk.is_there ? SQLITE_OK : read_events(follow, &chunk);
+    if (rc != SQLITE_OK) {
+        return store_follow_result(follow, rc);
+    }
+    hand_out(follow, &chunk);
+    *events = follow->events;
+    *count = chunk.rows.count;
+    return chunk.rows.count > 0 || !chunk.rows.at_end ? STORE_DONE : STORE_NOT_FOUND;
 }

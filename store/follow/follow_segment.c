@@ -98,6 +98,7 @@ static int open_segment(struct store_follow *follow, const char *file, struct op
 void store_follow_leave(struct store_follow *follow) {
     store_sql_finalize(follow->stmts, STORE_FOLLOW_STMTS);
     store_read_close(follow->reader);
+    follow->ahead.is_there = false;
     follow->reader = NULL;
     follow->db = NULL;
 }

@@ -46,6 +46,13 @@ struct store_follow_batch {
     int64_t id, first, last, committed_ns; // id 0: none
 };
 
+// Events that were read and are not handed out yet.
+struct store_follow_chunk {
+    bool is_there;
+    struct store_read_rows rows;
+    struct store_follow_batch batch; // that of the last event, or one before it
+};
+
 // A walk over a table of rows that change.
 struct store_follow_sweep {
     bool is_on;
@@ -83,6 +90,7 @@ struct store_follow {
 
     // Rows that were handed out.
     struct store_follow_event *events; // owned
+    struct store_follow_chunk ahead;   // in `events`
     void *rows;                        // owned, of one small table
     struct store_arena texts;          // of that table
 

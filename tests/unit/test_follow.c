@@ -111,8 +111,20 @@ static void must_seek(void) {
 // What happens between two calls.
 static void (*interrupt)(void);
 static int calls, interrupted_at;
+static bool reads_ahead; // between any two calls, before what happens there
+
+static void read_ahead(void) {
+    struct store_place before, after;
+    store_follow_place(follow, &before);
+    store_follow_read_ahead(follow);
+    store_follow_place(follow, &after);
+    cr_assert_eq(memcmp(&before, &after, sizeof(before)), 0);
+}
 
 static void step(void) {
+    if (reads_ahead) {
+        read_ahead();
+    }
     if (interrupt && ++calls == interrupted_at) {
         interrupt();
     }
@@ -213,8 +225,8 @@ static void write_and_rotate(void) {
     add_events(2);
 }
 
-Test(follow, loses_and_doubles_nothing_when_the_store_rotates_between_any_two_calls) {
-    for (int at = 1; at < 40; at++) {
+static void rotate_between_any_two_calls(void) {
+    for (int at = 1; at < 60; at++) {
         begin();
         add_events(4);
         rotate();
@@ -233,6 +245,35 @@ Test(follow, loses_and_doubles_nothing_when_the_store_rotates_between_any_two_ca
             return;
         }
     }
+    cr_assert_fail("there are more calls");
+}
+
+Test(follow, loses_and_doubles_nothing_when_the_store_rotates_between_any_two_calls) {
+    rotate_between_any_two_calls();
+}
+
+Test(follow, loses_and_doubles_nothing_when_it_reads_ahead) {
+    reads_ahead = true;
+    rotate_between_any_two_calls();
+}
+
+Test(follow, is_not_finished_by_what_it_read_ahead_of_the_link) {
+    const struct store_follow_event *events;
+    size_t count;
+    begin();
+    add_events(5);
+    start();
+    read_ahead();
+    add_events(5);
+    rotate();
+    cr_assert_eq(store_follow_refresh(follow), STORE_DONE);
+    cr_assert_eq(store_follow_events(follow, &events, &count), STORE_DONE);
+    cr_assert_eq(count, 5);
+    cr_assert_not(store_follow_is_finished(follow));
+    received = 5;
+    follow_all();
+    cr_assert_eq(received, 10);
+    end();
 }
 
 Test(follow, goes_on_after_its_place_in_another_life) {
@@ -261,6 +302,16 @@ Test(follow, hands_out_the_same_again_after_a_seek_back) {
     start();
     struct store_place before = place;
     follow_all();
+    for (int i = 0; i < 2; i++) {
+        place = before;
+        received = 0;
+        must_seek();
+        read_ahead();
+    }
+    follow_all();
+    cr_assert_eq(received, sent);
+    add_events(1);
+    read_ahead();
     place = before;
     received = 0;
     must_seek();
@@ -278,6 +329,7 @@ Test(follow, leaves_no_transaction_open) {
     for (int i = 0; i < 3; i++) {
         cr_assert_eq(store_follow_events(follow, &events, &count), STORE_DONE);
         cr_assert_gt(count, 0);
+        read_ahead();
         cr_assert_str_eq(kit_text(&kit, "PRAGMA wal_checkpoint(TRUNCATE)"), "0|0|0");
         add_events(1);
     }
