@@ -61,12 +61,40 @@ static enum failure_class begin(struct work *work) {
 
 // ---- Events -------------------------------------------------------------------------------------
 
-static enum failure_class begin_copy(struct work *work) {
-    if (work->copying) {
+static enum failure_class end_copy(struct work *work) {
+    struct nvtxt_buf *bytes = &work->session->bytes;
+    if (!work->copying) {
         return FAILURE_NONE;
     }
-    work->copying = true;
-    return failed(work, pg_copy_begin(work->session->pg, rows_copy_sql));
+    work->copying = false;
+    nvtxt_buf_clear(bytes);
+    rows_end(bytes);
+    enum failure_class class =
+        failed(work, pg_copy_put(work->session->pg, bytes->data, bytes->len));
+    return class ?: failed(work, pg_copy_end(work->session->pg));
+}
+
+// Opens a COPY with all columns that these rows need, unless that is what is open.
+static enum failure_class begin_copy(struct work *work, const struct store_follow_event *rows,
+                                     size_t count) {
+    struct session *session = work->session;
+    unsigned columns = session->columns | rows_needed(rows, count);
+    if (work->copying && columns == session->columns) {
+        nvtxt_buf_clear(&session->bytes);
+        return FAILURE_NONE;
+    }
+    enum failure_class class = end_copy(work);
+    session->columns = columns;
+    nvtxt_buf_clear(&session->bytes);
+    rows_copy_sql(&session->bytes, columns);
+    if (class == FAILURE_NONE && nvtxt_buf_failed(&session->bytes)) {
+        return failure_set(&session->failure, FAILURE_MEMORY, "out of memory");
+    }
+    class = class ?: failed(work, pg_copy_begin(session->pg, session->bytes.data));
+    work->copying = class == FAILURE_NONE;
+    nvtxt_buf_clear(&session->bytes);
+    rows_begin(&session->bytes);
+    return class;
 }
 
 static void note_row(struct work *work, const struct store_follow_event *row) {
@@ -82,7 +110,6 @@ static void fill(struct work *work, const struct store_follow_event *rows, size_
     struct nvtxt_buf *bytes = &work->session->bytes;
     const struct rows_home home = {.store_id = (int32_t)work->session->cursor.store_id,
                                    .segment = (int32_t)work->segment.number};
-    nvtxt_buf_clear(bytes);
     for (size_t i = 0; i < count; i++) {
         struct store_follow_event row = rows[i];
         if (row.committed_ns < work->span.oldest_ns) {
@@ -93,10 +120,7 @@ static void fill(struct work *work, const struct store_follow_event *rows, size_
         if (row.committed_ns > work->span.newest_ns) {
             row.committed_ns = work->span.newest_ns;
         }
-        if (work->round->events == 0) {
-            rows_begin(bytes);
-        }
-        rows_add(bytes, &home, &row);
+        rows_add(bytes, &home, work->session->columns, &row);
         note_row(work, &row);
     }
 }
@@ -105,6 +129,7 @@ static enum failure_class ship_chunk(struct work *work, const struct store_follo
                                      size_t count) {
     struct nvtxt_buf *bytes = &work->session->bytes;
     enum failure_class class = begin(work);
+    class = class ?: begin_copy(work, rows, count);
     if (class) {
         return class;
     }
@@ -112,24 +137,8 @@ static enum failure_class ship_chunk(struct work *work, const struct store_follo
     if (nvtxt_buf_failed(bytes)) {
         return failure_set(&work->session->failure, FAILURE_MEMORY, "out of memory");
     }
-    if (bytes->len == 0) {
-        return FAILURE_NONE;
-    }
     work->bytes += (int64_t)bytes->len;
-    class = begin_copy(work);
-    return class ?: failed(work, pg_copy_put(work->session->pg, bytes->data, bytes->len));
-}
-
-static enum failure_class end_copy(struct work *work) {
-    if (!work->copying) {
-        return FAILURE_NONE;
-    }
-    struct nvtxt_buf *bytes = &work->session->bytes;
-    nvtxt_buf_clear(bytes);
-    rows_end(bytes);
-    enum failure_class class =
-        failed(work, pg_copy_put(work->session->pg, bytes->data, bytes->len));
-    return class ?: failed(work, pg_copy_end(work->session->pg));
+    return failed(work, pg_copy_put(work->session->pg, bytes->data, bytes->len));
 }
 
 static enum failure_class ship_events(struct work *work) {

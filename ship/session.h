@@ -35,6 +35,7 @@ struct session {
     struct store_gap gap; // between the cursor and where the follower goes on; to be written
     struct small small;
     struct nvtxt_buf bytes; // of a chunk
+    unsigned columns;       // that events needed so far, rows_needed()
     struct failure failure; // of the last call
 };
 

@@ -13,18 +13,24 @@
 #include "protocol/base/buf.h"
 #include "store/follow/follow_rows.h"
 
-// COPY @.events (…) FROM STDIN (FORMAT binary), with the columns in the order of rows_add().
-extern const char rows_copy_sql[];
-
 struct rows_home { // what all rows of a segment have in common
     int32_t store_id;
     int32_t segment;
 };
 
-// Appends what stands before the first row, a row, and what stands after the last one. A failed
-// allocation shows in nvtxt_buf_failed().
+// Functions append to `out`. A failed allocation shows in nvtxt_buf_failed().
+
+// The columns that these rows need beside those that every row has, as a set of bits. Sets of
+// several chunks are joined with |.
+unsigned rows_needed(const struct store_follow_event *rows, size_t count);
+
+// COPY @.events (…) FROM STDIN (FORMAT binary) with these columns, and a zero byte.
+void rows_copy_sql(struct nvtxt_buf *out, unsigned columns);
+
+// What stands before the first row, a row of these columns, which are all that it needs or more,
+// and what stands after the last one.
 void rows_begin(struct nvtxt_buf *out);
-void rows_add(struct nvtxt_buf *out, const struct rows_home *home,
+void rows_add(struct nvtxt_buf *out, const struct rows_home *home, unsigned columns,
               const struct store_follow_event *event);
 void rows_end(struct nvtxt_buf *out);
 

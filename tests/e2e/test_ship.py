@@ -90,6 +90,26 @@ def test_every_row_of_every_table_is_there():
         compare_store(server, paths)
 
 
+def test_rows_that_need_more_columns_than_those_before_them():
+    plain = "@Marker, Time, Message\n" + 2500 * 'Marker, 1, "plain"\n'
+    with database() as server, Daemon() as daemon:
+        target = ("--target", server.target(), "--store", daemon.store)
+        good("init", *target)
+        lines = (HEAD + RANGES + plain + '@Marker, Time, Color, Message\nMarker, 1, Red, "red"\n' + plain +
+                 '@Marker, Time, Payload, Domain, Json, Message\n'
+                 'Marker, 1, "f64:0.5", "far", "{}", "real"\n' + plain +
+                 'RangeStart, 3002, 5, "range"\nRangeEnd, 3003, 5\n')
+        with daemon.session(nvtx=1) as session:
+            session.send(lines)
+            session.ack(lines.count("\n"))
+        daemon.flush()
+        good("--once", *target)
+        compare_store(server, daemon.segments())
+        equal(server.rows("SELECT count(*), count(color), count(double_value), count(domain_id), "
+                          "count(json_text), count(range_id), count(DISTINCT xmin::text) "
+                          "FROM nvtxt.events"), [("7503", "1", "1", "1", "1", "1", "1")])
+
+
 def test_timeline_says_what_the_view_of_the_store_says():
     with database() as server, Daemon() as daemon:
         target = ("--target", server.target(), "--store", daemon.store)

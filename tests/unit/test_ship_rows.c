@@ -47,7 +47,11 @@ static void read_row(const char *at, struct row *row) {
     row->end = at;
 }
 
-// The columns in the order of the statement.
+// All columns, in the order of the statement.
+static const char every[] =
+    "COPY @.events (committed, start_ns, end_ns, row_id, global_tid, source_id, store_id, segment, "
+    "event_type, unclosed, range_id, domain_id, category, color, end_global_tid, int64_value, "
+    "double_value, payload_type, text, json_text) FROM STDIN (FORMAT binary)";
 enum {
     COMMITTED,
     START,
@@ -55,6 +59,10 @@ enum {
     ROW,
     TID,
     SOURCE,
+    STORE,
+    SEGMENT,
+    TYPE,
+    UNCLOSED,
     RANGE,
     DOMAIN,
     CATEGORY,
@@ -62,14 +70,11 @@ enum {
     END_TID,
     INT64,
     REAL,
-    STORE,
-    SEGMENT,
-    TYPE,
     PAYLOAD,
-    UNCLOSED,
     TEXT,
     JSON
 };
+#define ALL 0x1FFu // that can be left out
 
 static const struct rows_home home = {.store_id = 7, .segment = 3};
 static struct nvtxt_buf out;
@@ -77,7 +82,7 @@ static struct nvtxt_buf out;
 static struct row made(const struct store_follow_event *event) {
     struct row row;
     nvtxt_buf_clear(&out);
-    rows_add(&out, &home, event);
+    rows_add(&out, &home, ALL, event);
     cr_assert_not(nvtxt_buf_failed(&out));
     read_row(out.data, &row);
     cr_assert_eq(row.end - out.data, (ptrdiff_t)out.len);
@@ -104,13 +109,12 @@ Test(ship_rows, writes_the_columns_of_a_plain_marker) {
     cr_assert_eq(bigint(&row, ROW), 9);
     cr_assert_eq(bigint(&row, TID), 0x100000002);
     cr_assert_eq(bigint(&row, SOURCE), 4);
-    for (size_t i = RANGE; i <= REAL; i++) {
+    for (size_t i = RANGE; i <= PAYLOAD; i++) {
         cr_assert_eq(row.len[i], -1, "column %zu", i);
     }
     cr_assert_eq(int32_at(row.data[STORE]), 7);
     cr_assert_eq(int32_at(row.data[SEGMENT]), 3);
     cr_assert_eq(smallint(&row, TYPE), 34);
-    cr_assert_eq(row.len[PAYLOAD], -1);
     cr_assert_eq(row.len[UNCLOSED], 1);
     cr_assert_eq(*row.data[UNCLOSED], 0);
     cr_assert_eq(row.len[TEXT], 5);
@@ -165,6 +169,45 @@ Test(ship_rows, numbers_the_payload_columns_of_the_store) {
         uint64_t bits = is_real ? UINT64_C(0xFFF0000000000000) : UINT64_MAX;
         cr_assert_eq((uint64_t)bigint(&row, is_real ? REAL : INT64), bits);
     }
+}
+
+static void expect_statement(unsigned columns, const char *wanted) {
+    nvtxt_buf_clear(&out);
+    rows_copy_sql(&out, columns);
+    cr_assert_str_eq(out.data, wanted);
+}
+
+Test(ship_rows, names_the_columns_that_rows_need) {
+    struct store_follow_event events[3] = {plain(), plain(), plain()};
+    cr_assert_eq(rows_needed(events, 3), 0);
+    expect_statement(0, "COPY @.events (committed, start_ns, end_ns, row_id, global_tid, "
+                        "source_id, store_id, segment, event_type, unclosed, text) FROM STDIN "
+                        "(FORMAT binary)");
+    expect_statement(ALL, every);
+    events[1].event.color = 1;
+    events[2].event.payload.kind = NVTXT_PAYLOAD_FLOAT;
+    expect_statement(rows_needed(events, 3),
+                     "COPY @.events (committed, start_ns, end_ns, row_id, global_tid, source_id, "
+                     "store_id, segment, event_type, unclosed, color, double_value, payload_type, "
+                     "text) FROM STDIN (FORMAT binary)");
+    events[0].event.domain_id = events[0].range_id = 1;
+    events[0].event.category = 2;
+    events[0].event.ended_elsewhere = true;
+    events[1].event.json = NVTXT_SLICE("{}");
+    events[1].event.payload.kind = NVTXT_PAYLOAD_UINT64;
+    cr_assert_eq(rows_needed(events, 3), ALL);
+}
+
+Test(ship_rows, leaves_out_the_columns_that_no_row_needs) {
+    struct store_follow_event event = plain();
+    event.event.color = 0x01020304;
+    nvtxt_buf_clear(&out);
+    rows_add(&out, &home, rows_needed(&event, 1), &event);
+    cr_assert_eq(out.data[0] << 8 | out.data[1], 12);
+    // The color, and after it the text, which is the last column.
+    static const char last[] = "\0\0\0\10\0\0\0\0\1\2\3\4\0\0\0\5hello";
+    size_t len = sizeof(last) - 1;
+    cr_assert_eq(memcmp(out.data + out.len - len, last, len), 0);
 }
 
 Test(ship_rows, frames_the_rows) {
