@@ -159,6 +159,9 @@ static enum failure_class ship_events(struct work *work) {
             break;
         }
     }
+    if (!work->ended) {
+        store_follow_read_ahead(work->session->follow); // the engine has work until then
+    }
     enum failure_class class = end_copy(work);
     if (class == FAILURE_NONE && work->skipped > 0) {
         class = failed(work, small_own_loss(&work->session->small, (int64_t)work->segment.number,
@@ -275,6 +278,11 @@ static enum failure_class go_on(struct work *work) {
     return work->store_ends ? FAILURE_NONE : class ?: write_gap(work, &gap);
 }
 
+// While more rows follow at once, nobody waits for the engine's disk: if the engine dies, rows and
+// cursor are gone together, and the store still has the rows. The last round of a segment, and of a
+// backlog, waits, also for those before it.
+#define COMMIT_SOON "SET LOCAL synchronous_commit = off; COMMIT"
+
 static enum failure_class commit(struct work *work) {
     struct session *session = work->session;
     struct cursor_step step = {.events = work->round->events,
@@ -283,7 +291,7 @@ static enum failure_class commit(struct work *work) {
     store_follow_place(session->follow, &step.place);
     enum failure_class class =
         failed(work, cursor_move(session->pg, session->cursor.store_id, &step));
-    class = class ?: failed(work, pg_run(session->pg, "COMMIT"));
+    class = class ?: failed(work, pg_run(session->pg, work->ended ? "COMMIT" : COMMIT_SOON));
     if (class == FAILURE_NONE) {
         session->cursor.place = step.place;
         session->gap = (struct store_gap){0};

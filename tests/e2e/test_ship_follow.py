@@ -233,6 +233,32 @@ def test_a_server_that_comes_back_gets_everything():
         arrived(server, ["a", "b", "c", "d"])
 
 
+def test_a_server_that_dies_in_a_backlog_loses_rows_and_cursor_together():
+    count = 150_000
+    together = "SELECT coalesce(sum(c.events), 0), coalesce(sum(c.events), 0) = (SELECT count(*) " \
+               "FROM nvtxt.events) FROM nvtxt.cursors AS c"
+    with fleet() as (server, daemon, args):
+        # What nobody waits for stays in the server's memory as long as possible.
+        server.rows("ALTER SYSTEM SET wal_writer_delay = '10s'")
+        server.rows("ALTER SYSTEM SET wal_writer_flush_after = '1GB'")
+        server.rows("SELECT pg_reload_conf()")
+        lines = "".join("Marker, %d, %d\n" % (time, time) for time in range(count))
+        with daemon.plain() as connection:
+            connection.send("TimeBase = Manual\n@Marker, Time, Message\n" + lines)
+        daemon.settled()
+        with Shipper(*args):
+            for shipped in (1, 60_000, 100_000):
+                wait_for(lambda shipped=shipped: int(server.rows(together)[0][0]) >= shipped,
+                         "a part is there")
+                server.stop()
+                server.start()
+                equal(server.rows(together)[0][1], "t")
+            wait_for(lambda: server.rows(together)[0] == (str(count), "t"), "everything is there")
+        equal(server.rows("SELECT count(DISTINCT row_id), count(DISTINCT text) FROM nvtxt.events"),
+              [(str(count), str(count))])
+        server.rows("ALTER SYSTEM RESET ALL")
+
+
 REFUSES = """
 CREATE FUNCTION nvtxt.refuse() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE 'refused by a trigger'; END $$;
