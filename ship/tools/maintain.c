@@ -42,13 +42,19 @@ static enum failure_class remove_days(struct pg *pg) {
     return class;
 }
 
+// A segment that its store's cursor has left gets no more rows, also when retention took the rest
+// of it, so that it never became complete. One without events is as old as its beginning.
+static enum failure_class remove_segments(struct pg *pg) {
+    return pg_run(pg, "DELETE FROM @.segments AS s USING @.cursors AS c WHERE c.store_id = "
+                      "s.store_id AND (s.complete OR s.segment < c.segment) AND "
+                      "coalesce(s.last, s.started) < (" OLD_DAY ")::timestamp AT TIME ZONE 'UTC'");
+}
+
 static enum failure_class run_all(struct pg *pg, const struct schema_facts *facts) {
     enum failure_class class = pg_run(pg, "SET lock_timeout = '5s'");
     if (!facts->plain_events) {
         class = class ?: remove_days(pg);
-        class = class
-                    ?: pg_run(pg, "DELETE FROM @.segments WHERE complete AND last < (" OLD_DAY
-                                  ")::timestamp AT TIME ZONE 'UTC'");
+        class = class ?: remove_segments(pg);
     }
     class = class
                 ?: pg_run(pg, "DELETE FROM @.diagnostics WHERE at < (" OLD_DAY

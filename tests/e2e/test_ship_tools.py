@@ -148,6 +148,33 @@ def test_maintain_removes_old_days_and_makes_the_next():
         refused(76, "run nvtxt-ship init", "maintain", *args, "--schema", "none")
 
 
+def test_maintain_removes_segments_that_get_no_more_rows():
+    with database() as server, Daemon() as daemon:
+        args = ("--target", server.target(), "--store", daemon.store)
+        good("init", *args, "--keep-days", "1")
+        for text in "ab":
+            daemon.send(marker(text))
+            good("--once", *args)
+            daemon.control("rotate")
+            daemon.send("no command\n")  # a segment without events
+            daemon.control("rotate")
+        daemon.send(marker("c"))
+        good("--once", *args)
+        equal(server.rows("SELECT segment, last IS NULL FROM nvtxt.segments ORDER BY 1"),
+              [("1", "f"), ("2", "t"), ("3", "f"), ("4", "t"), ("5", "f")])
+        before = snapshot(server)
+        good("maintain", *args)
+        equal(snapshot(server), before)
+        # Retention took the rest of the first; the last one is still written.
+        server.rows("UPDATE nvtxt.segments SET complete = segment IN (2, 4), started = started - "
+                    "interval '9 days', last = last - CASE segment WHEN 3 THEN interval '0' ELSE "
+                    "interval '9 days' END")
+        good("maintain", *args)
+        equal(server.rows("SELECT segment FROM nvtxt.segments ORDER BY 1"), [("3",), ("5",)])
+        equal(server.rows("SELECT DISTINCT segment FROM nvtxt.threads ORDER BY 1"),
+              [("3",), ("5",)])
+
+
 def test_maintain_leaves_plain_events_alone():
     with database() as server, Daemon() as daemon:
         args = ("--target", server.target(), "--store", daemon.store)
