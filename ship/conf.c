@@ -13,12 +13,17 @@
 #include "protocol/conf/conf_value.h"
 #include "protocol/text/times.h"
 #include "protocol/text/uuid.h"
+#include "ship/engine/identity.h"
 #include "ship/engine/schema.h"
 
 // ---- Values that are not any text ---------------------------------------------------------------
 
 static bool is_text(const char *value) {
     return nvtxt_utf8_valid(nvtxt_slice_of(value));
+}
+
+static bool is_host(const char *value) {
+    return is_text(value) && strlen(value) < IDENTITY_HOST_SIZE;
 }
 
 static bool is_label(const char *value) {
@@ -45,9 +50,10 @@ const struct ship_key ship_keys[] = {
     {"Schema", "schema", SHIP_TEXT, AT(schema), .initial = "nvtxt", .is_good = schema_name_is_good,
      .why =
          "a name of at most 58 lower case letters, digits and _, not with a digit or pg_ first,"},
-    {"Host", "host", SHIP_TEXT, AT(host), .initial = "", .is_good = is_text, .why = "UTF-8"},
+    {"Host", "host", SHIP_TEXT, AT(host), .initial = "", .is_good = is_host,
+     .why = "at most 255 bytes of UTF-8"},
     {"Label", "label", SHIP_LIST, AT(labels), .initial = "", .is_good = is_label,
-     .why = "KEY=VALUE"},
+     .why = "KEY=VALUE in UTF-8"},
     {"StoreId", "store-id", SHIP_TEXT, AT(store_id), .initial = "", .is_good = is_store_id,
      .why = "a UUID"},
     {"From", "from", SHIP_TEXT, AT(from), .initial = "beginning", .is_good = is_from,

@@ -19,6 +19,7 @@
 #include "client/common/signals.h"
 #include "client/locate/probe.h"
 #include "protocol/text/times.h"
+#include "ship/rows/text.h"
 #include "ship/say.h"
 #include "store/value/codes.h"
 
@@ -110,6 +111,20 @@ static enum outcome find_store(struct session *session) {
                             session->path, sizeof(session->path));
 }
 
+// Names of files and hosts may be any bytes.
+static void add_text(struct nvtxt_buf *out, const char *text) {
+    row_text_add(out, nvtxt_slice_of(text));
+    nvtxt_buf_add(out, "", 1);
+}
+
+static void own_host(char host[IDENTITY_HOST_SIZE]) {
+    struct nvtxt_buf text = {0};
+    identity_host(host);
+    add_text(&text, host);
+    snprintf(host, IDENTITY_HOST_SIZE, "%s", nvtxt_buf_failed(&text) ? "" : text.data);
+    nvtxt_buf_deinit(&text);
+}
+
 enum outcome session_init(struct session *session, const struct ship_options *options,
                           struct term *term) {
     *session = (struct session){.options = options, .term = term};
@@ -123,12 +138,13 @@ enum outcome session_init(struct session *session, const struct ship_options *op
     if (*options->conf.host) {
         snprintf(session->host, sizeof(session->host), "%s", options->conf.host);
     } else {
-        identity_host(session->host);
+        own_host(session->host);
     }
+    add_text(&session->told_path, session->path);
     identity_machine(session->machine);
     identity_labels(&session->labels, options->conf.labels);
     lease_self(session->self);
-    if (nvtxt_buf_failed(&session->labels)) {
+    if (nvtxt_buf_failed(&session->labels) || nvtxt_buf_failed(&session->told_path)) {
         term_say(term, "out of memory");
         return OUTCOME_SYSTEM;
     }
@@ -202,6 +218,7 @@ void session_deinit(struct session *session) {
     store_follow_close(session->follow);
     small_deinit(&session->small);
     nvtxt_buf_deinit(&session->labels);
+    nvtxt_buf_deinit(&session->told_path);
     nvtxt_buf_deinit(&session->bytes);
 }
 
@@ -238,7 +255,7 @@ static struct identity identity_of(const struct session *session) {
                              .host = session->host,
                              .labels = session->labels.data,
                              .machine = *session->machine ? session->machine : NULL,
-                             .path = session->path,
+                             .path = session->told_path.data,
                              .product = "nvtxtd " PACKAGE_VERSION};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All of it is one row of one statement; times are the engine's clock.
+// All of it is one row of one statement; times are the engine's clock. Lag and losses are bounded
+// as the view fleet bounds them. The view itself shows all hosts, so a shipper may not read it.
 #include "ship/tools/status.h"
 
 #include <inttypes.h>
@@ -18,10 +19,12 @@ enum failure_class status_read(struct pg *pg, int64_t store_id, int64_t behind_r
     status->is_known = false;
     enum failure_class class =
         pg_ask(pg,
-               "SELECT c.segment, c.event_row, c.events, extract(epoch FROM clock_timestamp() - "
-               "CASE WHEN $2::bigint > 0 THEN c.committed ELSE c.seen END), (SELECT "
-               "coalesce(sum(l.count), 0)::bigint FROM @.losses AS l WHERE l.store_id = "
-               "c.store_id), c.shipper FROM @.cursors AS c WHERE c.store_id = $1::integer",
+               "SELECT c.segment, c.event_row, c.events, (SELECT extract(epoch FROM "
+               "clock_timestamp() - w.since) FROM (SELECT CASE WHEN $2::bigint > 0 THEN "
+               "c.committed ELSE c.seen END) AS w (since) WHERE isfinite(w.since)), (SELECT "
+               "least(coalesce(sum(greatest(l.count, 0)), 0), 9223372036854775807)::bigint FROM "
+               "@.losses AS l WHERE l.store_id = c.store_id), c.shipper FROM @.cursors AS c "
+               "WHERE c.store_id = $1::integer",
                values, 2, &rows);
     if (class == FAILURE_NONE && pg_rows_count(rows) > 0) {
         const char *lag = pg_text(rows, 0, 3), *shipper = pg_text(rows, 0, 5);

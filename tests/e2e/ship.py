@@ -21,7 +21,7 @@ def run_ship(*args, env=None, timeout=DEADLINE):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,
                               env={**os.environ, "CONFIGURATION_DIRECTORY": empty, **(env or {})},
                               check=False)
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    return done.returncode, done.stdout.decode(), done.stderr.decode(errors="replace")
 
 
 def good(*args, **more):

@@ -283,6 +283,26 @@ def test_a_clone_is_refused_and_nothing_is_written():
               [("copy", "one"), ("original", "one"), ("original", "two")])
 
 
+def test_names_that_are_no_text():
+    with database() as server, Daemon() as daemon, \
+            tempfile.TemporaryDirectory(prefix="nvtxt-ship-") as folder:
+        args = ("--once", "--target", server.target(), "--store")
+        good("init", "--target", server.target())
+        daemon.send(HEAD + MARKER + 'Marker, 1, 7, 8, 1, Red, "one", 5\n')
+        link = os.path.join(folder.encode(), b"x\xff")
+        os.symlink(daemon.folder, link)
+        store = os.path.join(link, os.path.basename(daemon.store).encode())
+        good(*args, store)
+        equal(server.one("SELECT path FROM nvtxt.stores"),
+              os.path.join(folder, "x\ufffd", os.path.basename(daemon.store)))
+        for option, value in (("--host", b"h\xff"), ("--label", b"a=\xff"), ("--host", b"h" * 256)):
+            refused(64, "UTF-8 is expected", *args, store, option, value)
+        path = os.path.join(folder, "c.conf")
+        with open(path, "wb") as file:
+            file.write(b"[nvtxt-ship]\nHost=h\xff\n")
+        refused(78, "c.conf:2: ", *args, store, "-c", path)
+
+
 def test_roles():
     with database() as server, Daemon() as daemon:
         good("init", "--target", server.target())

@@ -56,6 +56,14 @@ def test_status_says_how_far_it_is():
         equal([line.split()[0] for line in text.splitlines()], MEMBERS)
         server.rows("INSERT INTO nvtxt.losses VALUES (1, 1, 0, now(), NULL, NULL, NULL, 'x', 5)")
         equal(status(*args)[1]["lost"], 5)
+        # Numbers that a host wrote itself, as the view fleet has them.
+        server.rows("UPDATE nvtxt.losses SET count = 9223372036854775807; INSERT INTO nvtxt.losses "
+                    "VALUES (1, 1, -1, now(), NULL, NULL, NULL, 'x', 9), "
+                    "(1, 1, -2, now(), NULL, NULL, NULL, 'x', -9); "
+                    "UPDATE nvtxt.cursors SET seen = '-infinity'")
+        code, found = status(*args)
+        equal((code, found["lost"], found["lag_seconds"]), (0, 2**63 - 1, 0), found)
+        equal(server.rows("SELECT lost, lag_seconds FROM nvtxt.fleet"), [(str(2**63 - 1), None)])
         equal(server.one("SELECT count(*) FROM nvtxt.events"), "3")
 
 

@@ -23,6 +23,19 @@ Test(ship_conf, has_the_defaults_of_the_manual) {
     ship_conf_deinit(&conf);
 }
 
+Test(ship_conf, takes_texts_that_an_engine_can_hold) {
+    struct ship_conf conf;
+    char host[257];
+    memset(host, 'h', sizeof(host));
+    host[256] = '\0';
+    cr_assert_eq(ship_conf_init(&conf), 0);
+    cr_assert_eq(set(&conf, "Host", host), 1);
+    cr_assert_eq(set(&conf, "Host", host + 1), 0);
+    cr_assert_eq(set(&conf, "Label", "a=\xff"), 1);
+    cr_assert_eq(set(&conf, "Label", "a=\xc3\xbc"), 0);
+    ship_conf_deinit(&conf);
+}
+
 Test(ship_conf, takes_values_within_their_bounds_only) {
     static const struct {
         const char *key, *value;
