@@ -226,6 +226,7 @@ static int64_t earlier(int64_t a, int64_t b) {
 static enum failure_class renew(struct loop *loop) {
     struct session *session = &loop->session;
     loop->renew_ms = clock_monotonic_ms() + loop->conf->lease_ms / 3;
+    pg_say_what(session->pg, "to renew the lease of the store");
     return session_pg_failure(
         session, lease_renew(session->pg, session->cursor.store_id, session->self, loop->behind));
 }

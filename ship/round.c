@@ -6,6 +6,7 @@
 #include "ship/round.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "client/common/signals.h"
 #include "ship/rows/rows.h"
@@ -50,6 +51,7 @@ static enum failure_class begin(struct work *work) {
         return FAILURE_NONE;
     }
     work->begun = true;
+    pg_say_what(session->pg, "the rows of segment %" PRIu64, work->segment.number);
     enum failure_class class =
         cursor_lock(session->pg, &session->cursor, session->self, &work->span);
     if (session->schema.plain_events) {

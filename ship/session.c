@@ -162,10 +162,13 @@ static void end_command(void) {
 
 struct pg_settings session_settings(const struct ship_options *options, const char *role) {
     bool ships = options->command == SHIP_FOLLOW && !options->dry_run;
+    bool is_long = options->command == SHIP_INIT || options->command == SHIP_MAINTAIN ||
+                   options->command == SHIP_PULL;
     return (struct pg_settings){.target = options->conf.target,
                                 .schema = options->conf.schema,
                                 .role = role,
                                 .timeout_ms = options->conf.connect_timeout_ms,
+                                .answer_ms = is_long ? PG_LONG_MS : PG_STATEMENT_MS,
                                 .stop_fd = signals_fd(),
                                 .end = ships ? end_shipping : end_command};
 }
@@ -278,6 +281,7 @@ static enum failure_class compare(struct session *session) {
 
 static enum failure_class take_over(struct session *session) {
     enum failure_class class = FAILURE_NONE;
+    pg_say_what(session->pg, "to let this process ship the store");
     if (session->cursor.store_id == 0) {
         class = add_store(session);
         class = class ?: read_cursor(session);
@@ -302,6 +306,7 @@ static enum failure_class take_over(struct session *session) {
 
 static enum failure_class check_schema(struct session *session) {
     const char *schema = session->options->conf.schema;
+    pg_say_what(session->pg, "to say how far the store is shipped");
     enum failure_class class =
         schema_check(session->pg, schema, &session->schema, &session->failure);
     return class ?: cursor_check_rights(session->pg, schema, &session->failure);

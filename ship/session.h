@@ -20,7 +20,7 @@
 struct session {
     const struct ship_options *options;
     struct term *term;
-    char path[PATH_MAX]; // of the store
+    char path[PATH_MAX];        // of the store
     struct nvtxt_buf told_path; // the same as the engine can hold it
     char store[NVTXT_UUID_SIZE];
     char host[IDENTITY_HOST_SIZE];

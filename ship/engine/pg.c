@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <libpq-fe.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@
 #include "ship/engine/connect_guard.h"
 #include "ship/engine/target.h"
 
+#define WHAT_SIZE 160
+
 struct pg {
     PGconn *conn;
     struct pg_settings settings;
@@ -29,6 +32,7 @@ struct pg {
     bool lets_finish;
     bool in_copy;
     char *out; // of pg_copy_get()
+    char what[WHAT_SIZE];
     struct failure failure;
 };
 
@@ -50,6 +54,13 @@ enum failure_class pg_fail_memory(struct pg *pg) {
     return failure_set(&pg->failure, FAILURE_MEMORY, "out of memory");
 }
 
+void pg_say_what(struct pg *pg, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(pg->what, sizeof(pg->what), format, args);
+    va_end(args);
+}
+
 const char *pg_user(const struct pg *pg) {
     const char *user = PQuser(pg->conn);
     return user ? user : "";
@@ -67,6 +78,10 @@ static int64_t deadline_by(const struct pg *pg, int64_t deadline) {
 
 static int64_t deadline_in(const struct pg *pg, int64_t ms) {
     return deadline_by(pg, now_ms() + ms);
+}
+
+static int64_t deadline_of_answer(const struct pg *pg) {
+    return deadline_in(pg, pg->settings.answer_ms);
 }
 
 int64_t pg_stop_ms(const struct pg *pg) {
@@ -179,6 +194,7 @@ enum failure_class pg_open(struct pg **opened, const struct pg_settings *setting
     }
     pg->settings = *settings;
     pg->stop_ms = settings->stop_ms;
+    pg_say_what(pg, "a statement");
     connect_guard_begin(settings->stop_fd,
                         settings->stop_ms ? settings->stop_ms - now_ms() : PG_STOP_MS,
                         settings->end);
@@ -249,13 +265,17 @@ static enum failure_class refused(struct pg *pg, const PGresult *result) {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
+    const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
     bool is_gone = PQstatus(pg->conn) != CONNECTION_OK;
     if (!state) {
         return broken(pg);
     }
     enum failure_class class = failure_of_state(state, is_gone);
-    failure_set(&pg->failure, class, "%s%s%s", primary ? primary : "the engine refused",
-                detail ? ": " : "", detail ? detail : "");
+    bool is_told = class == FAILURE_ENGINE || class == FAILURE_NO_PARTITION;
+    failure_set(&pg->failure, class, "%s%s%s%s%s%s%s%s", is_told ? "the engine refused " : "",
+                is_told ? pg->what : "", is_told ? ": " : "", primary ? primary : "for no reason",
+                detail ? ": " : "", detail ? detail : "", is_told && hint ? "; " : "",
+                is_told && hint ? hint : "");
     snprintf(pg->failure.state, sizeof(pg->failure.state), "%s", state);
     add_grant(pg);
     return class;
@@ -346,7 +366,7 @@ enum failure_class pg_run(struct pg *pg, const char *sql) {
     if (class) {
         return class;
     }
-    return finish(pg, deadline_in(pg, PG_STATEMENT_MS), NULL);
+    return finish(pg, deadline_of_answer(pg), NULL);
 }
 
 enum failure_class pg_ask(struct pg *pg, const char *sql, const char *const *values, size_t count,
@@ -362,7 +382,7 @@ enum failure_class pg_ask(struct pg *pg, const char *sql, const char *const *val
         return broken(pg);
     }
     PGresult *result = NULL;
-    enum failure_class class = finish(pg, deadline_in(pg, PG_STATEMENT_MS), &result);
+    enum failure_class class = finish(pg, deadline_of_answer(pg), &result);
     struct pg_rows *made = class || !rows ? NULL : malloc(sizeof(*made));
     if (!made) {
         PQclear(result);
@@ -407,9 +427,8 @@ enum failure_class pg_rollback(struct pg *pg) {
     }
     if (pg->in_copy) {
         pg->in_copy = false;
-        class = PQputCopyEnd(pg->conn, "given up") == 1
-                    ? finish(pg, deadline_in(pg, PG_STATEMENT_MS), NULL)
-                    : broken(pg);
+        class = PQputCopyEnd(pg->conn, "given up") == 1 ? finish(pg, deadline_of_answer(pg), NULL)
+                                                        : broken(pg);
         class = class == FAILURE_GONE ? class : FAILURE_NONE;
     }
     if (class == FAILURE_NONE && PQtransactionStatus(pg->conn) != PQTRANS_IDLE) {
@@ -432,11 +451,11 @@ static enum failure_class begin_copy(struct pg *pg, const char *sql, ExecStatusT
     if (class) {
         return class;
     }
-    class = next_result(pg, deadline_in(pg, PG_STATEMENT_MS), &result);
+    class = next_result(pg, deadline_of_answer(pg), &result);
     if (class == FAILURE_NONE && PQresultStatus(result) != wanted) {
         class = refused(pg, result);
         struct failure why = pg->failure;
-        finish(pg, deadline_in(pg, PG_STATEMENT_MS), NULL);
+        finish(pg, deadline_of_answer(pg), NULL);
         pg->failure = why;
     }
     PQclear(result);
@@ -477,7 +496,7 @@ enum failure_class pg_copy_out_begin(struct pg *pg, const char *sql) {
 }
 
 enum failure_class pg_copy_get(struct pg *pg, const char **data, size_t *len) {
-    int64_t deadline = deadline_in(pg, PG_STATEMENT_MS);
+    int64_t deadline = deadline_of_answer(pg);
     PQfreemem(pg->out);
     pg->out = NULL;
     *data = NULL;

@@ -22,7 +22,8 @@
 struct pg;
 struct pg_rows;
 
-#define PG_STATEMENT_MS 75000 // longer than the server's own limit of 60 s
+#define PG_STATEMENT_MS 75000 // longer than the limit of 60 s that the server has for a round
+#define PG_LONG_MS 3600000    // for a statement that looks at all rows, or waits for others
 #define PG_STOP_MS 2000
 
 // How to connect. The texts are borrowed for as long as the connection lives.
@@ -31,6 +32,7 @@ struct pg_settings {
     const char *schema; // of lower case letters, digits and _
     const char *role; // the end of the role's name that the work needs: "ship", "read"; NULL: none
     int64_t timeout_ms; // until it is connected
+    int64_t answer_ms;  // until a statement is answered
     int stop_fd;        // readable once the program shall end; -1: never
     int64_t stop_ms;    // it ends already, and no wait ends later (CLOCK_MONOTONIC); 0: it does not
     void (*end)(void);  // ends it, from a signal handler, while a host's name is looked up
@@ -47,6 +49,10 @@ enum failure_class pg_fail_memory(struct pg *pg);
 
 // When the last wait ends, because the program shall end (CLOCK_MONOTONIC); 0: it need not.
 int64_t pg_stop_ms(const struct pg *pg);
+// What the statements from now on shall do, as it goes on after "the engine refused": "the rows of
+// segment 3", "to make the schema nvtxt".
+void pg_say_what(struct pg *pg, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 // From now on no statement is broken off: what this program does not wait for, the engine ends
 // alone.
 void pg_let_finish(struct pg *pg);

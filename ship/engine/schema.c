@@ -212,6 +212,7 @@ static enum failure_class make(struct pg *pg, const char *name, const struct sch
 
 enum failure_class schema_init(struct pg *pg, const char *name, const struct schema_wishes *wishes,
                                struct failure *failure) {
+    pg_say_what(pg, "to make the schema %s", name);
     enum failure_class class = check_encoding(pg, failure);
     if (class) {
         return class;

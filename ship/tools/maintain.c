@@ -13,6 +13,7 @@ enum step { ATTACHED, PENDING, DETACHED };
 static enum failure_class remove_day(struct pg *pg, const char *name, enum step step) {
     char sql[256];
     enum failure_class class = FAILURE_NONE;
+    pg_say_what(pg, "to remove the partition %s", name);
     if (step != DETACHED) {
         snprintf(sql, sizeof(sql), "ALTER TABLE @.events DETACH PARTITION @.%s %s", name,
                  step == PENDING ? "FINALIZE" : "CONCURRENTLY");
@@ -52,16 +53,20 @@ static enum failure_class remove_segments(struct pg *pg) {
 
 static enum failure_class run_all(struct pg *pg, const struct schema_facts *facts) {
     enum failure_class class = pg_run(pg, "SET lock_timeout = '5s'");
+    pg_say_what(pg, "to say which days are old");
     if (!facts->plain_events) {
         class = class ?: remove_days(pg);
+        pg_say_what(pg, "to remove the segments of old days");
         class = class ?: remove_segments(pg);
     }
+    pg_say_what(pg, "to remove old diagnostics and losses");
     class = class
                 ?: pg_run(pg, "DELETE FROM @.diagnostics WHERE at < (" OLD_DAY
                               ")::timestamp AT TIME ZONE 'UTC'");
     class = class
                 ?: pg_run(pg, "DELETE FROM @.losses WHERE at < (" OLD_DAY
                               ")::timestamp AT TIME ZONE 'UTC'");
+    pg_say_what(pg, "to make the partitions of the next days");
     return class
                ?: pg_run(pg, "SELECT @.make_partitions((now() AT TIME ZONE 'UTC')::date, "
                              "(now() AT TIME ZONE 'UTC')::date + 2)");

@@ -303,6 +303,30 @@ def test_names_that_are_no_text():
         refused(78, "c.conf:2: ", *args, store, "-c", path)
 
 
+def test_what_the_engine_refuses_is_named():
+    with database() as server, Daemon() as daemon, \
+            tempfile.TemporaryDirectory(prefix="nvtxt-ship-") as folder:
+        args = ("--target", server.target(), "--store", daemon.store)
+        good("init", *args)
+        daemon.send(HEAD + MARKER + 'Marker, 1, 7, 8, 1, Red, "one", 5\n')
+        server.rows("CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now' "
+                    "USING DETAIL = 'It is full.', HINT = 'Come again.'; END $$; "
+                    "CREATE TRIGGER no BEFORE INSERT OR DELETE ON nvtxt.segments FOR EACH STATEMENT "
+                    "EXECUTE FUNCTION no(); CREATE SCHEMA full_; CREATE TABLE full_.events (i int)")
+        why = ": not now: It is full.; Come again.\n"
+        refused(69, "the engine refused the rows of segment 1" + why, "--once", *args)
+        refused(69, "the engine refused to remove the segments of old days" + why, "maintain", *args)
+        refused(69, "the engine refused to make the schema full_: relation ", "init", *args,
+                "--schema", "full_")
+        server.rows("DROP FUNCTION no CASCADE; ALTER TABLE nvtxt.cursors RENAME segment TO s")
+        refused(69, "the engine refused to say how far the store is shipped: column ", "status", *args)
+        server.rows("ALTER TABLE nvtxt.cursors RENAME s TO segment")
+        good("--once", *args, "--host", "h")
+        server.rows("ALTER TABLE nvtxt.domains RENAME name TO n")
+        refused(69, "the engine refused to give the rows of the store: column ", "pull", *args[:2],
+                "--host", "h", "-o", os.path.join(folder, "a"))
+
+
 def test_roles():
     with database() as server, Daemon() as daemon:
         good("init", "--target", server.target())
