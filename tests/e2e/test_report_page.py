@@ -341,11 +341,19 @@ def test_says_what_merged_events_are():
         path = write(folder, "--max-events", "100", store_of(folder, *cut_lines()))
         at = page()
         at.open(path)
-        at.search("step")
-        matches, rest = re.fullmatch(r"(\d+) matches; ([\d\u202f]+) events are merged and were not searched", at.text("search-count")).groups()
-        merged = int(rest.replace("\u202f", ""))
         single = int(re.match(r"\d+", at.text("banner")).group())
-        equal([int(matches) <= single, single + merged], [True, at.run("return nvtxtReport.events")])
+        merged = at.run("return nvtxtReport.events") - single
+        rest = re.sub(r"\B(?=(\d{3})+$)", "\u202f", str(merged))
+        # Merged events are counted by name: `op 3` is every fifth of the inner ones, `step 1` every third of the outer ones.
+        for text, wanted, span in (("op 3", 600, "from 3.1 µs to 2.998302 ms"), ("STEP 1", 1000, "from 1 µs to 2.9986 ms"),
+                                   ("long", 2, ""), ("nobody", 0, "")):
+            at.search(text)
+            got = at.text("search-count").replace("\u202f", "")
+            matches, hidden, at_times = re.fullmatch(r"(\d+) matches(?:; (\d+) merged events of such names, (from .* to .*))?", got).groups()
+            equal([int(matches) + int(hidden or 0), at_times or ""], [wanted, span], got)
+            if not int(matches):
+                at.key("n")
+                equal(at.text("live"), at.text("search-count"))
         at.search("")
         row = at.run("nvtxtReport.select(1); return nvtxtReport.selected")
         assert row["merged"] > 1, row

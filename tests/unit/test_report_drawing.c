@@ -3,6 +3,7 @@
 // The data of the page's pictures: columns come back as the numbers that were added, short ranges
 // are merged and counted, no text can end the script element.
 #include "report/page/timeline/drawing.h"
+#include "report/page/timeline/hidden.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,6 +165,78 @@ Test(drawing, keeps_events_that_are_not_too_many) {
     }
     page_items_deinit(&items);
     report_kit_free(model);
+}
+
+static void check_hidden(const struct page_hidden *hidden, const struct report_capture *capture,
+                         size_t at, const char *name, uint64_t count, int64_t first, int64_t last) {
+    const struct page_hidden_name *found = &hidden->names[at];
+    cr_assert_lt(at, hidden->count);
+    struct nvtxt_slice text = capture->messages[capture->names[found->name].message];
+    cr_expect(nvtxt_slice_equal(text, nvtxt_slice_of(name)), "%zu: %.*s", at, (int)text.len,
+              text.data);
+    cr_expect_eq(found->count, count);
+    cr_expect_eq(found->first, first);
+    cr_expect_eq(found->last, last);
+}
+
+Test(drawing, knows_the_names_of_merged_events) {
+    const struct report_kit_event events[] = {
+        KIT_RANGE(1, "whole", 0, 40960000), // a part is 10,000 and a bit
+        KIT_RANGE(1, "a", 100, 200),
+        KIT_RANGE(1, "b", 300, 5300),
+        KIT_RANGE(1, "b", 5400, 5500),
+        KIT_RANGE(1, "b", 20500, 20600), // another part
+        KIT_MARK(1, "a", 400),
+        KIT_MARK(1, "n", 500),
+    };
+    struct report_model *model = report_kit_model(events, sizeof(events) / sizeof(events[0]));
+    struct page_items items;
+    struct page_hidden hidden;
+    cr_assert_eq(page_items_init(&items, model, 3), 0);
+    cr_assert_eq(page_hidden_init(&hidden, model, &items), 0);
+    cr_assert_eq(hidden.count, 3);
+    cr_assert_eq(hidden.events, 5);
+    cr_assert_eq(hidden.left, 0);
+    cr_assert_eq(items.single + hidden.events, model->selected);
+    size_t b = hidden.names[0].last == 5500 ? 0 : 1; // as the kit numbers names
+    check_hidden(&hidden, model->capture, 1 - b, "a", 2, 100, 400);
+    check_hidden(&hidden, model->capture, b, "b", 2, 300, 5500);
+    check_hidden(&hidden, model->capture, 2, "n", 1, 500, 500);
+    page_hidden_deinit(&hidden);
+    page_items_deinit(&items);
+    cr_assert_eq(page_items_init(&items, model, 100), 0);
+    cr_assert_eq(page_hidden_init(&hidden, model, &items), 0);
+    cr_expect_eq(hidden.events, 0);
+    cr_expect_eq(hidden.count, 0);
+    page_hidden_deinit(&hidden);
+    page_items_deinit(&items);
+    report_kit_free(model);
+}
+
+Test(drawing, leaves_out_names_that_are_too_long) {
+    size_t len = (1 << 20) + 1;
+    char *longest = malloc(len + 1);
+    memset(longest, 'x', len);
+    longest[len] = '\0';
+    const struct report_kit_event events[] = {
+        KIT_RANGE(1, "whole", 0, 40960000),
+        KIT_RANGE(1, longest, 100, 200),
+        KIT_RANGE(1, "a", 300, 400),
+        KIT_RANGE(1, longest, 500, 600),
+    };
+    struct report_model *model = report_kit_model(events, sizeof(events) / sizeof(events[0]));
+    struct page_items items;
+    struct page_hidden hidden;
+    cr_assert_eq(page_items_init(&items, model, 3), 0);
+    cr_assert_eq(page_hidden_init(&hidden, model, &items), 0);
+    cr_assert_eq(hidden.count, 1);
+    cr_expect_eq(hidden.events, 3);
+    cr_expect_eq(hidden.left, 2);
+    check_hidden(&hidden, model->capture, 0, "a", 1, 300, 400);
+    page_hidden_deinit(&hidden);
+    page_items_deinit(&items);
+    report_kit_free(model);
+    free(longest);
 }
 
 // Two lanes and two depths: what is short and begins in one part of 4,096 becomes one item.

@@ -160,6 +160,7 @@ class Capture {
         this.merged = smallColumn(columns.merged, count, Uint32Array);
         this.begunOn = smallColumn(columns.thread, count, Uint32Array); // of start/end ranges; 0: not known
         this.hasMerged = Boolean(columns.merged);
+        this.hidden = json.hidden ?? { left: 0, names: [] }; // names of merged events
         this.kinds = Uint8Array.from(this.lanes, (lane) => lane.kind);
         this.lastNs = BigInt(json.last);
         linkFamily(this, smallColumn(columns.parent, count, Uint32Array), smallColumn(columns.kin, count, Uint32Array));

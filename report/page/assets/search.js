@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Search: events whose message contains the text, upper and lower case alike. Merged ones have no
-// message of their own and are not found.
+// Search: events whose message contains the text, upper and lower case alike. Of merged ones the page
+// knows the names, how many events each has, and when; none of them can be gone to.
 
 class Search {
     constructor(parts, capture, found) {
@@ -27,15 +27,24 @@ class Search {
         if (this.input.value !== text) this.input.value = text;
         this.names = text ? this.matching(text.toLowerCase()) : null;
         this.matches = this.names ? this.items() : null;
-        this.count.textContent = text ? `${this.matches.length} matches${this.unsearched()}` : "";
+        this.count.textContent = text ? `${this.matches.length} matches${this.mergedMatches()}` : "";
         for (const button of [this.next, this.previous]) button.disabled = !this.matches || !this.matches.length;
         this.found(this);
     }
 
-    // What a page that is cut cannot find.
-    unsearched() {
-        const count = this.capture.mergedEvents;
-        return count ? `; ${grouped(count)} events are merged and were not searched` : "";
+    // What a page that is cut can say of the events that it cannot show.
+    mergedMatches() {
+        const { hidden, firstNs } = this.capture;
+        const found = hidden.names.filter(([name]) => this.names[name]);
+        const count = found.reduce((sum, [, events]) => sum + events, 0);
+        let said = "";
+        if (count) {
+            const from = found.map(([, , first]) => BigInt(first)).reduce((a, b) => (a < b ? a : b));
+            const to = found.map(([, , , last]) => BigInt(last)).reduce((a, b) => (a > b ? a : b));
+            said += `; ${plural(count, "merged event")} of such names, from ${exactLength(from - firstNs)} to ${exactLength(to - firstNs)}`;
+        }
+        if (hidden.left) said += `; ${grouped(hidden.left)} events are merged and were not searched`;
+        return said;
     }
 
     matching(text) {
@@ -54,7 +63,8 @@ class Search {
     }
 
     step(by) {
-        this.stepIn(this.matches, by, this.view.selected, this.go);
+        if (this.text && !this.matches.length) return this.live.say(this.count.textContent);
+        return this.stepIn(this.matches, by, this.view.selected, this.go);
     }
 
     // Goes to the next of the sorted matches after the selected one, or to the one before it; after the

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "report/page/timeline/column.h"
+#include "report/page/timeline/hidden.h"
 #include "report/render/kit/json.h"
 
 #define FULL ((size_t)64 << 10) // of the buffer
@@ -19,6 +20,7 @@ struct data {
     const struct report_model *model;
     const struct page_items *items;
     struct page_columns *columns;
+    struct page_hidden hidden;
     uint32_t *names; // the caller's: the number of a name; REPORT_NONE: not used
     uint32_t *order; // owned: names in the order of their numbers
     size_t name_count;
@@ -104,6 +106,17 @@ static int compare_ranked(const void *a, const void *b) {
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
+// Names that only merged events have come after all others.
+static void number_hidden(struct data *data) {
+    for (size_t i = 0; i < data->hidden.count; i++) {
+        uint32_t name = data->hidden.names[i].name;
+        if (data->names[name] == REPORT_NONE) {
+            data->order[data->name_count] = name;
+            data->names[name] = (uint32_t)data->name_count++;
+        }
+    }
+}
+
 static int number_names(struct data *data) {
     size_t count = data->model->capture->name_count;
     struct ranked *ranked = malloc((count + 1) * sizeof(*ranked));
@@ -126,6 +139,7 @@ static int number_names(struct data *data) {
         data->names[ranked[data->name_count].name] = (uint32_t)data->name_count;
     }
     free(ranked);
+    number_hidden(data);
     return 0;
 }
 
@@ -453,6 +467,7 @@ static int put_object(struct data *data) {
     put_threads(data);
     put_lanes(data);
     put_iterations(data);
+    page_hidden_put(json, &data->hidden, data->names);
     report_json_object(json, "columns");
     drain(data);
     int r = put_columns(data);
@@ -465,6 +480,7 @@ static int put_object(struct data *data) {
 static int prepare(struct data *data) {
     data->columns = page_columns_new(data->out);
     int r = data->columns ? nvtxt_out_init(&data->buffer, -1) : -ENOMEM;
+    r = r == 0 ? page_hidden_init(&data->hidden, data->model, data->items) : r;
     r = r == 0 ? number_names(data) : r;
     return r == 0 ? number_colors(data) : r;
 }
@@ -479,6 +495,7 @@ int page_data(struct nvtxt_out *out, const struct report_model *model,
     page_columns_free(data.columns);
     nvtxt_out_deinit(&data.buffer);
     report_idmap_deinit(&data.color_of);
+    page_hidden_deinit(&data.hidden);
     free(data.colors);
     *names = data.names;
     free(data.order);

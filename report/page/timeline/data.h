@@ -10,7 +10,8 @@
 // element: `<`, `>`, `&`, U+2028 and U+2029 are written as \u and four digits.
 //
 // The object: version, events, items, first, last, utcBase, domains, names, colors, categories,
-// processes, threads, lanes, iterations, columns; flame (flame.h) stands after them.
+// processes, threads, lanes, iterations, hidden (hidden.h; if events are merged), columns; flame
+// (flame.h) stands after them.
 // assets/data.js reads it.
 #pragma once
 
