@@ -18,4 +18,5 @@ waiting_tests += e2e/test_ship_pull.py
 waiting_tests += e2e/test_ship_queries.py
 serial_tests += e2e/test_ship_tools.py
 waiting_tests += e2e/test_ship_network.py
+waiting_tests += e2e/test_ship_users.py
 long_ship_tests = e2e/test_ship_crash.py
