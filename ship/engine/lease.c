@@ -23,6 +23,10 @@
 
 #define TRIES 5
 
+// A time to compare with, bit by bit: as text it may be read as another one than was written, since
+// a database says how its times look (DateStyle), and some names of zones have two meanings.
+#define SEEN "encode(timestamptz_send(seen), 'hex')"
+
 // ---- Holders ------------------------------------------------------------------------------------
 
 // Field 22 of /proc/PID/stat, counted after the name, which may hold anything.
@@ -129,8 +133,8 @@ static enum failure_class write_over(struct pg *pg, int64_t store_id, const char
     }
     class = pg_ask(pg,
                    "UPDATE @.cursors SET shipper = $2, seen = clock_timestamp() WHERE store_id = "
-                   "$1::integer AND shipper IS NOT DISTINCT FROM $3 AND seen IS NOT DISTINCT FROM "
-                   "$4::timestamptz",
+                   "$1::integer AND shipper IS NOT DISTINCT FROM $3 AND " SEEN
+                   " IS NOT DISTINCT FROM $4",
                    values, 4, &rows);
     bool changed = class == FAILURE_NONE && pg_rows_changed(rows) > 0;
     pg_rows_free(rows);
@@ -152,14 +156,16 @@ static enum failure_class try_once(struct pg *pg, int64_t store_id, const char *
     const char *values[] = {id};
     enum failure_class class = pg_ask(
         pg,
-        "SELECT shipper, seen, (extract(epoch FROM clock_timestamp() - seen) * 1000)::bigint "
-        "FROM @.cursors WHERE store_id = $1::integer",
+        "SELECT shipper, " SEEN ", (SELECT extract(epoch FROM clock_timestamp() - c.seen) * 1000 "
+        "WHERE isfinite(c.seen))::bigint, coalesce(c.seen, '-infinity') = '-infinity' FROM "
+        "@.cursors AS c WHERE c.store_id = $1::integer",
         values, 1, &rows);
     if (class == FAILURE_NONE && pg_rows_count(rows) == 0) {
         class = failure_set(failure, FAILURE_MOVED, "the store's cursor is gone");
     } else if (class == FAILURE_NONE) {
         const char *holder = pg_text(rows, 0, 0);
-        int64_t age_ms = pg_int(rows, 0, 2);
+        const char *never = pg_text(rows, 0, 3);
+        int64_t age_ms = never && *never == 't' ? INT64_MAX : pg_int(rows, 0, 2);
         bool is_taken = lease_judge(holder, self, age_ms, lease_ms, lease_is_alive) == LEASE_TAKEN;
         class = is_taken ? taken(failure, holder, age_ms, host)
                          : write_over(pg, store_id, self, holder, pg_text(rows, 0, 1), done);
