@@ -167,11 +167,14 @@ void schema_add_grant(struct pg *pg, const char *name, struct failure *failure) 
     size_t len = strlen(failure->sentence);
     if (strcmp(failure->state, "42501") != 0 || pg_rollback(pg) ||
         pg_ask(pg,
-               "SELECT coalesce((SELECT format('GRANT %I TO %I', pg_get_userbyid(nspowner), "
-               "current_user) FROM pg_namespace WHERE nspname = $1 AND NOT pg_has_role(nspowner, "
-               "'USAGE')), CASE WHEN has_database_privilege(current_database(), 'CREATE') THEN "
-               "format('ALTER ROLE %I CREATEROLE', current_user) ELSE format('GRANT CREATE ON "
-               "DATABASE %I TO %I', current_database(), current_user) END)",
+               "SELECT coalesce((SELECT format('run it as %1$I, the owner of the schema' || CASE "
+               "WHEN r.rolsuper THEN ' (GRANT %1$I TO %2$I would give all rights)' ELSE ', or "
+               "GRANT %1$I TO %2$I' END, r.rolname, current_user) FROM pg_namespace AS n JOIN "
+               "pg_roles AS r ON r.oid = n.nspowner WHERE n.nspname = $1 AND NOT "
+               "pg_has_role(n.nspowner, 'USAGE')), CASE WHEN "
+               "has_database_privilege(current_database(), 'CREATE') THEN format('ALTER ROLE %I "
+               "CREATEROLE', current_user) ELSE format('GRANT CREATE ON DATABASE %I TO %I', "
+               "current_database(), current_user) END)",
                &name, 1, &rows)) {
         return;
     }

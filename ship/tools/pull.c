@@ -55,8 +55,10 @@ enum failure_class pull_find(struct pg *pg, const char *host, const char *store,
     static const char sql[] = "SELECT store_id, store FROM @.stores WHERE ($1 = '' OR host = $1) "
                               "AND ($2 = '' OR store::text = lower($2)) ORDER BY store";
     const char *values[] = {host, store};
-    struct pg_rows *rows;
-    enum failure_class class = pg_ask(pg, sql, values, 2, &rows);
+    struct pg_rows *rows = NULL;
+    // Whoever may not read has stores hidden, which is not that there are none.
+    enum failure_class class = pg_run(pg, "SELECT FROM @.events LIMIT 0");
+    class = class ?: pg_ask(pg, sql, values, 2, &rows);
     if (class) {
         *failure = *pg_failure(pg);
         return class;

@@ -177,7 +177,8 @@ def test_what_a_connection_is_refused_for():
         good("init", "--target", target)
         server.rows("GRANT nvtxt_read TO u")
         for command in ("init", "maintain"):
-            refused(77, "GRANT postgres TO u", command, *as_u, env=right)
+            refused(77, ": run it as postgres, the owner of the schema (GRANT postgres TO u would "
+                    "give all rights)\n", command, *as_u, env=right)
         server.rows("UPDATE nvtxt.meta SET version = 7, compatible = 5")
         said = refused(76, "has version 7, ", "init", "--target", target)
         equal("version 1" in said, True, said)
