@@ -2,8 +2,9 @@
 //
 // Each range on the stack of a lane has the bits of the stack from the bottom up to it, so the
 // state of a lane is that of its top, and a pop is free. A stack knows the first end among a range
-// and those under it: only if ranges cross is it built again. Start/end ranges are counted by name
-// in each process and domain, with a heap that says which one closes first.
+// and those under it. Only if ranges cross does a heap say which one closes first: it stays as a
+// gap, and the bits above it are made again as far as they change. Start/end ranges are counted by
+// name in each process and domain, with such a heap.
 //
 // Events of one start and thread stand side by side in the order. First their ranges are put on
 // the stacks, then the events are judged: each sees what came before it in its own lane, and all of
@@ -14,9 +15,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define GAP UINT32_MAX // the class of what is over, but not on top
+
+struct open_range {
+    int64_t start, end;
+    uint32_t value; // a class, or a place of a stack
+};
+
+struct heap {
+    struct open_range *list; // by end, then start; [0] closes first
+    size_t count, room;
+};
+
 struct entry {
     int64_t end;
-    int64_t first_end; // the smallest of this one and those under it
+    int64_t first_end; // the smallest of this one and those under it; unless ranges cross
     uint32_t class;
 };
 
@@ -26,21 +39,17 @@ struct lane {
     size_t depth, room;
     struct entry *stack;
     uint64_t *states; // a row for each entry
-};
-
-struct open_range {
-    int64_t start, end;
-    uint32_t class;
+    bool crossed;     // until the stack is empty: ranges cross
+    struct heap open; // then: the places of all entries that are no gaps
 };
 
 // The start/end ranges of a process and domain that some expression names.
 struct group {
     struct group *next; // of the same process
     uint32_t domain;
-    size_t open, room;
-    struct open_range *heap; // by end, then start; the smallest is on top
-    uint32_t *counts;        // of open ranges, by bit
-    uint64_t *matches;       // a row: final bits of expressions with all names open
+    struct heap open;  // their classes
+    uint32_t *counts;  // of open ranges, by bit
+    uint64_t *matches; // a row: final bits of expressions with all names open
 };
 
 struct sweep {
@@ -49,12 +58,51 @@ struct sweep {
     struct group **groups; // the first of each process
     uint64_t *own;         // a row for each event of a run: the state of its own lane
     size_t own_room;
-    uint64_t *state; // a row
+    uint64_t *state, *made; // rows
     uint64_t *taken, *seen;
 };
 
 static const uint64_t *row_of(const struct sweep *sweep, const uint64_t *rows, size_t index) {
     return report_filter_set_row(sweep->set, rows, index);
+}
+
+// ---- Open ranges --------------------------------------------------------------------------------
+
+static bool closes_before(const struct open_range *a, const struct open_range *b) {
+    return a->end != b->end ? a->end < b->end : a->start < b->start;
+}
+
+static int heap_add(struct heap *open, struct open_range range) {
+    if (open->count == open->room) {
+        size_t room = open->room > 0 ? 2 * open->room : 16;
+        struct open_range *list = realloc(open->list, room * sizeof(*list));
+        if (!list) {
+            return -ENOMEM;
+        }
+        open->list = list;
+        open->room = room;
+    }
+    size_t at = open->count++;
+    for (; at > 0 && closes_before(&range, &open->list[(at - 1) / 2]); at = (at - 1) / 2) {
+        open->list[at] = open->list[(at - 1) / 2];
+    }
+    open->list[at] = range;
+    return 0;
+}
+
+static struct open_range heap_take(struct heap *open) {
+    struct open_range *list = open->list;
+    struct open_range first = list[0], last = list[--open->count];
+    size_t at = 0;
+    for (size_t below; (below = 2 * at + 1) < open->count; at = below) {
+        below += below + 1 < open->count && closes_before(&list[below + 1], &list[below]);
+        if (!closes_before(&list[below], &last)) {
+            break;
+        }
+        list[at] = list[below];
+    }
+    list[at] = last;
+    return first;
 }
 
 // ---- Lanes --------------------------------------------------------------------------------------
@@ -78,46 +126,116 @@ static const uint64_t *lane_state(const struct sweep *sweep, const struct lane *
                      : row_of(sweep, sweep->set->lanes, lane->domain);
 }
 
+// The bits of a place, from those below it.
+static void make_state(const struct sweep *sweep, const struct lane *lane, size_t at,
+                       uint64_t *to) {
+    const uint64_t *under = lane_state(sweep, lane, at);
+    if (lane->stack[at].class == GAP) {
+        memcpy(to, under, sweep->set->words * sizeof(*to));
+    } else {
+        step(sweep->set, under, lane->stack[at].class, to);
+    }
+}
+
 static void lane_put(const struct sweep *sweep, struct lane *lane, size_t at, int64_t end,
                      uint32_t class) {
     struct entry *entry = &lane->stack[at];
     int64_t under = at > 0 ? entry[-1].first_end : INT64_MAX;
-    step(sweep->set, lane_state(sweep, lane, at), class, lane->states + at * sweep->set->words);
     *entry = (struct entry){end, end < under ? end : under, class};
+    make_state(sweep, lane, at, lane->states + at * sweep->set->words);
 }
 
-// Takes away what is over at `now`.
-static void lane_move(const struct sweep *sweep, struct lane *lane, int64_t now) {
-    while (lane->depth > 0 && lane->stack[lane->depth - 1].end <= now) {
-        lane->depth--;
-    }
-    if (lane->depth == 0 || lane->stack[lane->depth - 1].first_end > now) {
-        return;
-    }
+// ---- Lanes with ranges that cross ---------------------------------------------------------------
+
+// Closes the gaps, and finds out anew which range closes first.
+static int close_gaps(const struct sweep *sweep, struct lane *lane) {
     size_t kept = 0;
-    for (size_t i = 0; i < lane->depth; i++) {
+    int result = 0;
+    lane->open.count = 0;
+    for (size_t i = 0; i < lane->depth && result == 0; i++) {
         struct entry entry = lane->stack[i];
-        if (entry.end > now) {
+        if (entry.class != GAP) {
+            result = heap_add(&lane->open,
+                              (struct open_range){.end = entry.end, .value = (uint32_t)kept});
             lane_put(sweep, lane, kept++, entry.end, entry.class);
         }
     }
     lane->depth = kept;
+    return result;
+}
+
+// What is over below the top becomes a gap. The bits above it mostly stay as they are soon.
+static void leave_gap(const struct sweep *sweep, struct lane *lane, size_t at) {
+    size_t words = sweep->set->words, size = words * sizeof(*sweep->made);
+    lane->stack[at].class = GAP;
+    for (size_t i = at; i < lane->depth; i++) {
+        uint64_t *state = lane->states + i * words;
+        make_state(sweep, lane, i, sweep->made);
+        if (memcmp(state, sweep->made, size) == 0) {
+            break;
+        }
+        memcpy(state, sweep->made, size);
+    }
+}
+
+static void move_crossed(const struct sweep *sweep, struct lane *lane, int64_t now) {
+    while (lane->open.count > 0 && lane->open.list[0].end <= now) {
+        leave_gap(sweep, lane, heap_take(&lane->open).value);
+        while (lane->depth > 0 && lane->stack[lane->depth - 1].class == GAP) {
+            lane->depth--;
+        }
+    }
+    lane->crossed = lane->depth > 0;
+}
+
+// ---- All lanes ----------------------------------------------------------------------------------
+
+// Takes away what is over at `now`.
+static int lane_move(const struct sweep *sweep, struct lane *lane, int64_t now) {
+    int result = 0;
+    if (!lane->crossed) {
+        while (lane->depth > 0 && lane->stack[lane->depth - 1].end <= now) {
+            lane->depth--;
+        }
+        if (lane->depth == 0 || lane->stack[lane->depth - 1].first_end > now) {
+            return 0;
+        }
+        result = close_gaps(sweep, lane);
+    }
+    if (result == 0) {
+        move_crossed(sweep, lane, now);
+    }
+    return result;
+}
+
+static int lane_grow(const struct sweep *sweep, struct lane *lane) {
+    size_t room = lane->room > 0 ? 2 * lane->room : 16;
+    struct entry *stack = realloc(lane->stack, room * sizeof(*stack));
+    lane->stack = stack ? stack : lane->stack;
+    uint64_t *states = realloc(lane->states, room * sweep->set->words * sizeof(*states));
+    lane->states = states ? states : lane->states;
+    if (!stack || !states) {
+        return -ENOMEM;
+    }
+    lane->room = room;
+    return 0;
 }
 
 static int lane_push(const struct sweep *sweep, struct lane *lane, int64_t end, uint32_t class) {
-    if (lane->depth == lane->room) {
-        size_t room = lane->room > 0 ? 2 * lane->room : 16;
-        struct entry *stack = realloc(lane->stack, room * sizeof(*stack));
-        lane->stack = stack ? stack : lane->stack;
-        uint64_t *states = realloc(lane->states, room * sweep->set->words * sizeof(*states));
-        lane->states = states ? states : lane->states;
-        if (!stack || !states) {
-            return -ENOMEM;
-        }
-        lane->room = room;
+    int result = 0;
+    if (lane->depth == lane->room && lane->crossed && lane->open.count < lane->depth / 2) {
+        result = close_gaps(sweep, lane);
+    } else if (lane->depth == lane->room) {
+        result = lane_grow(sweep, lane);
     }
-    lane_put(sweep, lane, lane->depth++, end, class);
-    return 0;
+    if (result == 0 && lane->crossed) {
+        result =
+            heap_add(&lane->open, (struct open_range){.end = end, .value = (uint32_t)lane->depth});
+    }
+    if (result == 0) {
+        lane_put(sweep, lane, lane->depth++, end, class);
+    }
+    return result;
 }
 
 static struct lane *find_lane(struct sweep *sweep, uint32_t thread, uint32_t domain) {
@@ -134,42 +252,6 @@ static struct lane *find_lane(struct sweep *sweep, uint32_t thread, uint32_t dom
 }
 
 // ---- Start/end ranges ---------------------------------------------------------------------------
-
-static bool closes_before(const struct open_range *a, const struct open_range *b) {
-    return a->end != b->end ? a->end < b->end : a->start < b->start;
-}
-
-static int heap_add(struct group *group, struct open_range range) {
-    if (group->open == group->room) {
-        size_t room = group->room > 0 ? 2 * group->room : 16;
-        struct open_range *heap = realloc(group->heap, room * sizeof(*heap));
-        if (!heap) {
-            return -ENOMEM;
-        }
-        group->heap = heap;
-        group->room = room;
-    }
-    size_t at = group->open++;
-    for (; at > 0 && closes_before(&range, &group->heap[(at - 1) / 2]); at = (at - 1) / 2) {
-        group->heap[at] = group->heap[(at - 1) / 2];
-    }
-    group->heap[at] = range;
-    return 0;
-}
-
-static void heap_drop(struct group *group) {
-    struct open_range last = group->heap[--group->open];
-    size_t at = 0;
-    for (size_t below; (below = 2 * at + 1) < group->open; at = below) {
-        below +=
-            below + 1 < group->open && closes_before(&group->heap[below + 1], &group->heap[below]);
-        if (!closes_before(&group->heap[below], &last)) {
-            break;
-        }
-        group->heap[at] = group->heap[below];
-    }
-    group->heap[at] = last;
-}
 
 static void find_matches(const struct sweep *sweep, struct group *group) {
     const struct report_filter_set *set = sweep->set;
@@ -208,10 +290,9 @@ static void group_count(const struct sweep *sweep, struct group *group, uint32_t
 
 // A range without length is still open at its own start.
 static void group_move(const struct sweep *sweep, struct group *group, int64_t now) {
-    while (group->open > 0 && group->heap[0].end <= now && group->heap[0].start < now) {
-        uint32_t class = group->heap[0].class;
-        heap_drop(group);
-        group_count(sweep, group, class, false);
+    const struct heap *open = &group->open;
+    while (open->count > 0 && open->list[0].end <= now && open->list[0].start < now) {
+        group_count(sweep, group, heap_take(&group->open).value, false);
     }
 }
 
@@ -239,7 +320,8 @@ static int open_range(struct sweep *sweep, const struct report_event *event) {
         return 0;
     }
     struct group *group = find_group(sweep, capture->threads[event->thread].process, name->domain);
-    if (!group || heap_add(group, (struct open_range){event->start, event->end, class}) != 0) {
+    if (!group ||
+        heap_add(&group->open, (struct open_range){event->start, event->end, class}) != 0) {
         return -ENOMEM;
     }
     group_count(sweep, group, class, true);
@@ -267,10 +349,11 @@ static int push_run(struct sweep *sweep, const struct report_event *events, size
         sweep->own = own;
         sweep->own_room = room;
     }
-    for (struct lane *lane = sweep->lanes[events->thread]; lane; lane = lane->next) {
-        lane_move(sweep, lane, events->start);
+    int result = 0;
+    for (struct lane *lane = sweep->lanes[events->thread]; lane && result == 0; lane = lane->next) {
+        result = lane_move(sweep, lane, events->start);
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && result == 0; i++) {
         uint32_t domain, class = sweep->set->classes[capture->names[events[i].name].message];
         if (!is_in_lane(sweep, &events[i], &domain)) {
             continue;
@@ -280,11 +363,11 @@ static int push_run(struct sweep *sweep, const struct report_event *events, size
             return -ENOMEM;
         }
         step(sweep->set, lane_state(sweep, lane, lane->depth), class, sweep->own + i * words);
-        if (events[i].end > events[i].start && lane_push(sweep, lane, events[i].end, class) != 0) {
-            return -ENOMEM;
+        if (events[i].end > events[i].start) {
+            result = lane_push(sweep, lane, events[i].end, class);
         }
     }
-    return 0;
+    return result;
 }
 
 static void judge(struct sweep *sweep, const struct report_event *event, const uint64_t *own) {
@@ -348,13 +431,14 @@ static void free_all(struct sweep *sweep) {
             next = lane->next;
             free(lane->stack);
             free(lane->states);
+            free(lane->open.list);
             free(lane);
         }
     }
     for (size_t i = 0; sweep->groups && i < capture->process_count; i++) {
         for (struct group *group = sweep->groups[i], *next; group; group = next) {
             next = group->next;
-            free(group->heap);
+            free(group->open.list);
             free(group->counts);
             free(group->matches);
             free(group);
@@ -364,6 +448,7 @@ static void free_all(struct sweep *sweep) {
     free(sweep->groups);
     free(sweep->own);
     free(sweep->state);
+    free(sweep->made);
 }
 
 int report_sweep(const struct report_filter_set *set, uint64_t *taken, uint64_t *seen) {
@@ -372,7 +457,8 @@ int report_sweep(const struct report_filter_set *set, uint64_t *taken, uint64_t 
     sweep.lanes = calloc(capture->thread_count + 1, sizeof(struct lane *));
     sweep.groups = calloc(capture->process_count + 1, sizeof(struct group *));
     sweep.state = calloc(set->words + 1, sizeof(*sweep.state));
-    int result = sweep.lanes && sweep.groups && sweep.state ? 0 : -ENOMEM;
+    sweep.made = calloc(set->words + 1, sizeof(*sweep.made));
+    int result = sweep.lanes && sweep.groups && sweep.state && sweep.made ? 0 : -ENOMEM;
     const struct report_event *events = capture->events;
     for (size_t i = 0, next; i < capture->event_count && result == 0; i = next) {
         for (next = i + 1; next < capture->event_count && events[next].start == events[i].start;) {

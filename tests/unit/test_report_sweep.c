@@ -163,14 +163,16 @@ static struct report_model *random_model(void) {
     static const char *const names[] = {":a", ":b", ":c", ":ab", "D:a", "D:b"};
     static struct report_kit_event events[EVENTS];
     size_t count = 1 + any(EVENTS - 1);
+    bool deep = any(3) == 0; // one lane of each domain, in which very many cross
+    unsigned threads = deep ? 1 : 2;
     for (size_t i = 0; i < count; i++) {
-        int64_t start = any(12);
+        int64_t start = any(deep ? 60 : 12);
         enum report_kind kind = any(4) == 0   ? REPORT_MARK
                                 : any(3) == 0 ? REPORT_START_END
                                               : REPORT_PUSH_POP;
-        int64_t end = kind == REPORT_MARK ? start : start + any(8);
+        int64_t end = kind == REPORT_MARK ? start : start + any(deep ? 40 : 8);
         events[i] = (struct report_kit_event){
-            KIT_EVENT(kind, 1 + any(2), names[any(6)], start, end), .pid = 1 + any(2)};
+            KIT_EVENT(kind, 1 + any(threads), names[any(6)], start, end), .pid = 1 + any(threads)};
     }
     return report_kit_model(events, count);
 }
@@ -213,4 +215,26 @@ Test(report_sweep, agrees_with_a_slow_matcher, .timeout = 600) {
     for (unsigned round = 0; round < ROUNDS; round++) {
         play(round);
     }
+}
+
+// A stack of 150,000 ranges, from which the bottom one goes at every step. It took minutes when the
+// stack was built again each time.
+Test(report_sweep, takes_many_ranges_that_cross, .timeout = 60) {
+    enum { DEEP = 150000 };
+    struct report_kit_event *events = calloc(2 * (size_t)DEEP, sizeof(*events));
+    struct report_selection selection = {0};
+    struct report_fault fault;
+    struct nvtxt_buf notes = {0};
+    cr_assert_not_null(events);
+    for (int64_t i = 0; i < 2 * DEEP; i++) {
+        events[i] = (struct report_kit_event)KIT_RANGE(1, i == 0 ? ":a" : ":b", i, DEEP + i);
+    }
+    struct report_model *model = report_kit_model(events, 2 * (size_t)DEEP);
+    cr_assert_eq(report_selection_take(&selection, "nvtx-include", "a/b", &fault), 0);
+    cr_assert_eq(report_select(model, &selection, INT64_MIN, INT64_MAX, &notes, &fault), 0);
+    cr_expect_eq(model->selected, DEEP - 1); // those that begin before `a` ends
+    report_selection_deinit(&selection);
+    nvtxt_buf_deinit(&notes);
+    report_kit_free(model);
+    free(events);
 }
