@@ -317,6 +317,9 @@ enum failure_class session_connect(struct session *session, bool looks) {
     session_disconnect(session);
     session->cursor = (struct cursor){0};
     enum failure_class class = pg_open(&session->pg, &settings, &session->failure);
+    if (class && signals_came()) {
+        session->leased = 0; // that took the time that was left for giving it back
+    }
     class = class ?: check_schema(session);
     class = class ?: compare(session);
     if (class == FAILURE_NONE && !looks) {

@@ -177,7 +177,14 @@ static enum failure_class start(struct pg *pg) {
         return failure_of_start(&pg->failure, PQerrorMessage(pg->conn));
     }
     PQsetErrorVerbosity(pg->conn, PQERRORS_VERBOSE); // see failure_of_connect()
-    return connected(pg, deadline_in(pg, pg->settings.timeout_ms));
+    class = connected(pg, deadline_in(pg, pg->settings.timeout_ms));
+    size_t len = strlen(pg->failure.sentence);
+    if (class == FAILURE_REFUSED && PQconnectionNeedsPassword(pg->conn) && *words.open_file) {
+        snprintf(pg->failure.sentence + len, sizeof(pg->failure.sentence) - len,
+                 "; the password file %.*s has group or world access and is not read",
+                 (int)strlen(words.open_file) - 1, words.open_file);
+    }
+    return class;
 }
 
 static void ignore_notice(void *context, const PGresult *result) {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *value_of(const PQconninfoOption *options, const char *key) {
@@ -105,7 +106,23 @@ static PQconninfoOption *usual_of(const PQconninfoOption *given) {
     return service && setenv("PGSERVICE", service, 1) != 0 ? NULL : PQconndefaults();
 }
 
-static int secure(const PQconninfoOption *given) {
+// libpq warns on stderr, where only this program speaks. A file is no folder, so with a / after its
+// name there is none for libpq.
+static void find_open_file(struct target_words *words, const PQconninfoOption *given,
+                           const PQconninfoOption *usual) {
+    const char *path = effective(given, usual, "passfile");
+    const char *home = getenv("HOME");
+    const char *folder = path && *path ? "" : home ? home : "";
+    struct stat status;
+    snprintf(words->open_file, sizeof(words->open_file), "%s%s", folder,
+             path && *path ? path : "/.pgpass");
+    bool is_open = stat(words->open_file, &status) == 0 && S_ISREG(status.st_mode) &&
+                   (status.st_mode & (S_IRWXG | S_IRWXO)) &&
+                   strlen(words->open_file) + 1 < sizeof(words->open_file);
+    strcpy(words->open_file + (is_open ? strlen(words->open_file) : 0), is_open ? "/" : "");
+}
+
+static int secure(struct target_words *words, const PQconninfoOption *given) {
     int added = getenv("PGSSLMODE") ? 0 : setenv("PGSSLMODE", "verify-full", 1) == 0 ? 1 : -1;
     PQconninfoOption *usual = added < 0 ? NULL : usual_of(given);
     if (!usual) {
@@ -125,6 +142,7 @@ static int secure(const PQconninfoOption *given) {
     if (verifies && !(roots && *roots) && !has_own_roots() && bundle) {
         r = setenv("PGSSLROOTCERT", bundle, 1);
     }
+    find_open_file(words, given, usual);
     PQconninfoFree(usual);
     return r ? -ENOMEM : 0;
 }
@@ -150,7 +168,10 @@ enum failure_class target_words(struct target_words *words, const char *target,
     if (!value_of(given, "tcp_user_timeout")) {
         add(words, "tcp_user_timeout", "30000");
     }
-    int r = secure(given);
+    int r = secure(words, given);
     PQconninfoFree(given);
+    if (r == 0 && *words->open_file) {
+        add(words, "passfile", words->open_file);
+    }
     return r < 0 ? failure_set(failure, FAILURE_MEMORY, "out of memory") : FAILURE_NONE;
 }

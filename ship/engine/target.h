@@ -5,6 +5,7 @@
 // environment says otherwise (nvtxt-ship(1), "SECURITY"). Changes the environment of this process.
 #pragma once
 
+#include <limits.h>
 #include <stddef.h>
 
 #include "ship/engine/failure.h"
@@ -17,6 +18,9 @@ enum failure_class target_check(const char *target, struct failure *failure);
 struct target_words {
     const char *keys[8], *values[8]; // a NULL after the last
     size_t count;
+    // A password file that others may use, so that libpq would warn and not read it; with a / after
+    // it, and "" when there is none. It is not given to libpq.
+    char open_file[PATH_MAX];
 };
 
 // `target` is borrowed for as long as the words are used.

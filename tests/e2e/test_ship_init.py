@@ -167,6 +167,15 @@ def test_what_a_connection_is_refused_for():
                        env={"PGPASSWORD": "wrong-secret"})
         equal("wrong-secret" in said, False)
         refused(77, "password", "init", "--target", server.target(user="u"))
+        passwords = os.path.join(server.folder, "pgpass")
+        with open(passwords, "w", encoding="utf-8") as file:
+            file.write("*:*:*:u:wrong-secret\n")
+        for mode in (0o644, 0o660):
+            os.chmod(passwords, mode)
+            for target_of, env in ((server.target(user="u"), {"PGPASSFILE": passwords}),
+                                   (server.target(user="u", passfile=passwords), {})):
+                refused(77, "; the password file %s has group or world access and is not read\n"
+                        % passwords, "init", "--target", target_of, env=env)
         as_u = ("--target", server.target(user="u"))
         right = {"PGPASSWORD": "right"}
         refused(77, "GRANT CREATE ON DATABASE postgres TO u", "init", *as_u, env=right)
