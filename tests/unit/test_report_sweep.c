@@ -211,7 +211,7 @@ static void play(unsigned round) {
     report_kit_free(model);
 }
 
-Test(report_sweep, agrees_with_a_slow_matcher, .timeout = 600) {
+Test(report_sweep, agrees_with_a_slow_matcher) {
     for (unsigned round = 0; round < ROUNDS; round++) {
         play(round);
     }
