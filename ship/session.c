@@ -210,6 +210,7 @@ static void end_lease(struct session *session) {
 }
 
 enum failure_class session_reopen(struct session *session) {
+    session->older_done = true; // it was read to its end
     end_lease(session);
     session_disconnect(session);
     return open_store(session);
@@ -243,14 +244,18 @@ enum failure_class session_seek(struct session *session) {
 static enum failure_class first_place(struct session *session, struct store_place *place) {
     const char *from = session->options->conf.from;
     int64_t ns = INT64_MAX; // "now"
-    *place = (struct store_place){0};
+    *place = session->first;
     if (strcmp(from, "beginning") == 0) {
         return FAILURE_NONE;
     }
     if (strcmp(from, "now") != 0) {
         nvtxt_time_parse(from, &ns);
     }
-    return placed(session, store_follow_find(session->follow, ns, place));
+    enum failure_class class = placed(session, store_follow_find(session->follow, ns, place));
+    if (class == FAILURE_NONE && place->segment < session->first.segment) {
+        *place = session->first;
+    }
+    return class;
 }
 
 static struct identity identity_of(const struct session *session) {
@@ -277,6 +282,48 @@ static enum failure_class add_store(struct session *session) {
 static enum failure_class compare(struct session *session) {
     enum failure_class class = read_cursor(session);
     return class || session->cursor.store_id == 0 ? class : session_seek(session);
+}
+
+// Goes on with the store as the engine knows it from before: the first segment with the new
+// identity ends it.
+static enum failure_class finish_older(struct session *session, const char *other,
+                                       const struct cursor *cursor) {
+    char id[NVTXT_UUID_SIZE];
+    strcpy(id, session->store);
+    strcpy(session->store, other);
+    session->cursor = *cursor;
+    store_follow_take(session->follow, other);
+    enum failure_class class = session_seek(session);
+    struct store_follow_segment segment = {0};
+    if (class == FAILURE_NONE) {
+        store_follow_segment(session->follow, &segment);
+    }
+    // These segments are not what was shipped, or they went.
+    if (class == FAILURE_CLONE || segment.number >= session->first.segment) {
+        strcpy(session->store, id);
+        session->cursor = (struct cursor){0};
+        store_follow_take(session->follow, id);
+        class = FAILURE_NONE;
+    }
+    return class;
+}
+
+// The store is new to the engine. Its oldest segments may have an identity that is not: what they
+// have belongs to that one, and is shipped under it first.
+static enum failure_class look_for_older(struct session *session, bool looks) {
+    struct store_place first;
+    struct cursor older;
+    char other[STORE_ID_SIZE];
+    enum failure_class class = placed(session, store_follow_first(session->follow, &first, other));
+    if (class || !*other) {
+        return class;
+    }
+    class = session_pg_failure(session, cursor_read(session->pg, other, &older));
+    if (class || older.store_id == 0) {
+        return class;
+    }
+    session->first = first;
+    return looks || session->older_done ? FAILURE_NONE : finish_older(session, other, &older);
 }
 
 static enum failure_class take_over(struct session *session) {
@@ -316,12 +363,17 @@ enum failure_class session_connect(struct session *session, bool looks) {
     const struct pg_settings settings = session_settings(session->options, "ship");
     session_disconnect(session);
     session->cursor = (struct cursor){0};
+    session->first = (struct store_place){0};
     enum failure_class class = pg_open(&session->pg, &settings, &session->failure);
     if (class && signals_came()) {
         session->leased = 0; // that took the time that was left for giving it back
     }
     class = class ?: check_schema(session);
     class = class ?: compare(session);
+    if (class == FAILURE_NONE && session->cursor.store_id == 0 &&
+        !*session->options->conf.store_id) {
+        class = look_for_older(session, looks);
+    }
     if (class == FAILURE_NONE && !looks) {
         class = take_over(session);
     } else if (class == FAILURE_NONE && session->cursor.store_id == 0) {

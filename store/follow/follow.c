@@ -314,7 +314,9 @@ bool store_follow_is_finished(const struct store_follow *follow) {
 int store_follow_next(struct store_follow *follow, struct store_gap *gap) {
     int64_t last = 0;
     uint64_t number = follow->facts.number;
+    char left[STORE_ID_SIZE];
     *gap = (struct store_gap){0};
+    strcpy(left, follow->facts.id);
     if (!store_follow_is_finished(follow)) {
         return STORE_NOT_FOUND;
     }
@@ -327,7 +329,8 @@ int store_follow_next(struct store_follow *follow, struct store_gap *gap) {
     if (result != STORE_DONE) {
         return result;
     }
-    if (*follow->id && *follow->facts.id && strcmp(follow->id, follow->facts.id) != 0) {
+    if (*follow->id && *follow->facts.id && strcmp(follow->id, follow->facts.id) != 0 &&
+        strcmp(left, follow->facts.id) != 0) {
         store_follow_leave(follow);
         return say(follow, "has another STORE_ID: it is a new one", STORE_FOLLOW_NEW_ID);
     }
@@ -336,6 +339,32 @@ int store_follow_next(struct store_follow *follow, struct store_gap *gap) {
     }
     begin_segment(follow);
     return STORE_DONE;
+}
+
+int store_follow_first(struct store_follow *follow, struct store_place *place,
+                       char other[STORE_ID_SIZE]) {
+    struct store_follow_facts facts;
+    *place = (struct store_place){0};
+    other[0] = '\0';
+    int result = store_follow_refresh(follow);
+    for (size_t i = follow->list.count; result == STORE_DONE && i-- > 0 && !*other;) {
+        if (store_follow_ask(follow, &follow->list.rows[i], NULL, 0, NULL, &facts) != STORE_DONE) {
+            continue; // it has gone, or cannot be read
+        }
+        if (*facts.id && strcmp(facts.id, follow->id) != 0) {
+            strcpy(other, facts.id);
+        } else {
+            *place = (struct store_place){.segment = facts.number, .base = facts.base};
+        }
+    }
+    if (!*other) {
+        *place = (struct store_place){0};
+    }
+    return result;
+}
+
+void store_follow_take(struct store_follow *follow, const char *id) {
+    snprintf(follow->id, sizeof(follow->id), "%s", id);
 }
 
 // ---- Questions ----------------------------------------------------------------------------------

@@ -33,6 +33,7 @@
 #include <stdint.h>
 
 #include "store/follow/follow_rows.h"
+#include "store/segment/store_id.h"
 
 #define STORE_FOLLOW_ROWS 2048
 
@@ -68,6 +69,16 @@ int store_follow_seek(struct store_follow *follow, const struct store_place *pla
 // The place before the first event that was committed at `committed_ns` or later; INT64_MAX: the
 // end of what is committed now. For a reader that has no place yet; seek it then.
 int store_follow_find(struct store_follow *follow, int64_t committed_ns, struct store_place *place);
+
+// Older segments may have another STORE_ID, when none of them could be read as the newest one
+// began. `place` is before the oldest segment that has the newest one's, `other` the STORE_ID
+// before that; both are zeroed when all have the same.
+int store_follow_first(struct store_follow *follow, struct store_place *place,
+                       char other[STORE_ID_SIZE]);
+
+// From now on the store is the one with this STORE_ID: it ends before the first segment that has
+// another one (STORE_FOLLOW_NEW_ID), like any store.
+void store_follow_take(struct store_follow *follow, const char *id);
 
 // After the rows that were handed out so far.
 void store_follow_place(const struct store_follow *follow, struct store_place *place);

@@ -448,6 +448,63 @@ def test_a_store_that_another_one_follows_is_shipped_whole():
               [("1", "1", "a"), ("1", "1", "b"), ("2", "2", "c")])
 
 
+def store_with_two_identities(daemon):
+    """The last of three segments has another one, as after a time when none could be read."""
+    daemon.send(marker("b"))
+    daemon.control("rotate")
+    daemon.send(marker("c"))
+    daemon.control("rotate")
+    daemon.send(marker("d"))
+    daemon.stop()
+    store = sqlite3.connect(daemon.segments()[-1])
+    store.execute("UPDATE META_DATA_EXPORT SET value = '00000000-0000-4000-8000-000000000000' "
+                  "WHERE name = 'STORE_ID'")
+    store.commit()
+    store.close()
+
+
+OWNED = "SELECT store_id, segment, text FROM nvtxt.events ORDER BY 1, 2, row_id"
+OF_TWO = [("1", "1", "a"), ("1", "1", "b"), ("1", "2", "c"), ("2", "3", "d")]
+
+
+def test_segments_of_an_older_identity_are_not_shipped_again():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        with Shipper(*args) as shipper:
+            arrived(server, ["a"])
+            shipper.process.send_signal(signal.SIGSTOP)
+            store_with_two_identities(daemon)
+            shipper.process.send_signal(signal.SIGCONT)
+            wait_for(lambda: server.rows(OWNED) == OF_TWO, "each row is there once")
+        good("--once", *args)
+        equal(server.rows(OWNED), OF_TWO)
+
+
+def test_what_an_older_identity_still_has_comes_first():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        good("--once", *args)
+        store_with_two_identities(daemon)
+        equal(good("--dry-run", *args), "1 events of segment 3\n")
+        good("--once", *args)
+        equal(server.rows(OWNED), OF_TWO)
+        daemon.start()
+        daemon.send(marker("e"))
+        with Shipper(*args):
+            wait_for(lambda: server.rows(OWNED) == [*OF_TWO, ("2", "3", "e")], "it goes on")
+        equal(server.rows("SELECT store_id, segment, complete FROM nvtxt.segments ORDER BY 1, 2"),
+              [("1", "1", "t"), ("1", "2", "t"), ("2", "3", "f")])
+        equal(server.rows("SELECT 1 FROM nvtxt.losses"), [])
+
+
+def test_an_older_identity_that_nobody_knows_is_no_matter():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        store_with_two_identities(daemon)
+        good("--once", *args)
+        equal(server.rows(OWNED), [("1", *row[1:]) for row in OF_TWO])
+
+
 def test_a_store_that_comes_back_after_the_connection_is_shipped():
     with fleet() as (server, daemon, args):
         daemon.send(marker("a"))
