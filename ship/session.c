@@ -185,8 +185,14 @@ static bool give_back(struct session *session) {
         return false;
     }
     pg_let_finish(session->pg);
-    return pg_rollback(session->pg) != FAILURE_GONE &&
-           lease_give_back(session->pg, session->leased, session->self) != FAILURE_GONE;
+    if (pg_rollback(session->pg) == FAILURE_GONE) {
+        return false;
+    }
+    enum failure_class class = lease_give_back(session->pg, session->leased, session->self);
+    if (class == FAILURE_ENGINE) { // what broke the statement before off may have come late
+        class = lease_give_back(session->pg, session->leased, session->self);
+    }
+    return class != FAILURE_GONE;
 }
 
 // Whoever ends us leaves little time, and some of it may have been waited away.
