@@ -270,7 +270,7 @@ static bool read_number(const struct arguments_value *from, int64_t *value) {
     return good && *value >= row->least && *value <= (row->most ? row->most : INT64_MAX);
 }
 
-static int add_word(struct arguments_list *list, const char *word) {
+int arguments_list_add(struct arguments_list *list, const char *word) {
     const char **words = realloc(list->words, (list->count + 1) * sizeof(*words));
     if (!words) {
         return OUTCOME_SYSTEM;
@@ -289,7 +289,7 @@ static int take_value(const struct arguments_value *value) {
         *(const char **)value->field = value->text;
         return *value->text || !value->row->wanted ? 0 : ARGUMENTS_WRONG;
     case ARGUMENTS_LIST:
-        return add_word(value->field, value->text);
+        return arguments_list_add(value->field, value->text);
     case ARGUMENTS_PID:
         return arguments_pid(value->text, value->field) ? 0 : ARGUMENTS_WRONG;
     case ARGUMENTS_OTHER:

@@ -56,6 +56,7 @@ struct arguments_list {
     const char **words; // owned; each borrowed
     size_t count;
 };
+int arguments_list_add(struct arguments_list *list, const char *word); // 0, or SYSTEM
 
 struct arguments_parser {
     const struct arguments_row *rows;

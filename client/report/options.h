@@ -19,6 +19,9 @@ struct report_folder {
     bool recursive;
 };
 
+#define REPORT_OPTIONS_PYTHON "python3"
+#define REPORT_OPTIONS_PAGE "nvtxt-report.html" // of html without -o
+
 // A list of words: an option that is repeated, or has commas; "\," is a comma.
 struct report_words {
     char **words; // owned
