@@ -103,6 +103,39 @@ void page_titles(struct nvtxt_out *out, const char *const *titles) {
     page_raw(out, "</tr></thead>");
 }
 
+void page_begin_region(struct nvtxt_out *out, const char *label, const char *class) {
+    page_raw(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\"");
+    page_attribute(out, "aria-label", nvtxt_slice_of(label));
+    page_raw(out, "><table");
+    if (class) {
+        page_attribute(out, "class", nvtxt_slice_of(class));
+    }
+    page_raw(out, ">");
+}
+
+void page_begin_table(struct nvtxt_out *out, const char *label, const char *class,
+                      const char *const *titles) {
+    page_begin_region(out, label, class);
+    if (titles) {
+        page_titles(out, titles);
+    }
+    page_raw(out, "<tbody>\n");
+}
+
+void page_end_table(struct nvtxt_out *out) {
+    page_raw(out, "</tbody></table></div>\n");
+}
+
+void page_begin_fact(struct nvtxt_out *out, const char *what) {
+    page_raw(out, "<div><dt>");
+    page_raw(out, what);
+    page_raw(out, "</dt><dd>");
+}
+
+void page_end_fact(struct nvtxt_out *out) {
+    page_raw(out, "</dd></div>");
+}
+
 void page_utc(struct nvtxt_out *out, int64_t ns, int64_t base_ns) {
     int64_t utc;
     if (__builtin_add_overflow(ns, base_ns, &utc)) {
@@ -188,8 +221,8 @@ static void put_row_id(struct nvtxt_out *out, const char *id, const struct repor
 void page_table(struct nvtxt_out *out, const struct report_table *table, size_t most,
                 const char *id) {
     struct report_cell room[REPORT_TABLE_MADE];
-    page_raw(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">"
-                  "<table><thead><tr>");
+    page_begin_region(out, "Table", NULL);
+    page_raw(out, "<thead><tr>");
     for (size_t i = 0; i < table->column_count; i++) {
         page_raw(out, "<th scope=\"col\">");
         page_text(out, nvtxt_slice_of(table->columns[i].title));
@@ -208,7 +241,7 @@ void page_table(struct nvtxt_out *out, const struct report_table *table, size_t 
         }
         page_raw(out, "</tr>\n");
     }
-    page_raw(out, "</tbody></table></div>\n");
+    page_end_table(out);
     size_t more = table->left_out + (table->row_count > most ? table->row_count - most : 0);
     if (more > 0) {
         page_raw(out, "<p>");

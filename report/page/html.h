@@ -33,6 +33,19 @@ void page_cell_uint(struct nvtxt_out *out, uint64_t value);
 // A row of column titles; it ends with NULL.
 void page_titles(struct nvtxt_out *out, const char *const *titles);
 
+// A table that scrolls in a region of its own, with this name; `class` may be NULL. What stands
+// before its rows follows, up to <tbody>.
+void page_begin_region(struct nvtxt_out *out, const char *label, const char *class);
+
+// The same up to its first row. `titles` may be NULL.
+void page_begin_table(struct nvtxt_out *out, const char *label, const char *class,
+                      const char *const *titles);
+void page_end_table(struct nvtxt_out *out); // of both
+
+// A fact in <dl class="facts">; its text follows.
+void page_begin_fact(struct nvtxt_out *out, const char *what);
+void page_end_fact(struct nvtxt_out *out);
+
 // A time as UTC; `base_ns` is added to it first, and what does not fit is the last time that does.
 void page_utc(struct nvtxt_out *out, int64_t ns, int64_t base_ns);
 

@@ -34,10 +34,7 @@ static void put_focus(struct nvtxt_out *out, const struct report_result *result,
             continue;
         }
         if (!any) {
-            page_raw(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-                          "aria-label=\"Focus metrics\"><table class=\"focus\">");
-            page_titles(out, titles);
-            page_raw(out, "<tbody>\n");
+            page_begin_table(out, "Focus metrics", "focus", titles);
         }
         any = true;
         page_raw(out, "<tr>");
@@ -49,7 +46,9 @@ static void put_focus(struct nvtxt_out *out, const struct report_result *result,
         page_cell(out, "td", of->info);
         page_raw(out, "</tr>\n");
     }
-    page_raw(out, any ? "</tbody></table></div>\n" : "");
+    if (any) {
+        page_end_table(out);
+    }
 }
 
 static void put_cell(struct nvtxt_out *out, const struct report_page *page,
@@ -68,8 +67,7 @@ static void put_cell(struct nvtxt_out *out, const struct report_page *page,
 
 static void put_table(struct nvtxt_out *out, const struct report_page *page,
                       const struct report_rule_table *table) {
-    page_raw(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">"
-                  "<table>");
+    page_begin_region(out, "Table", NULL);
     if (table->title.data && table->title.len > 0) {
         page_raw(out, "<caption>");
         page_links(out, page, table->title);
@@ -89,7 +87,7 @@ static void put_table(struct nvtxt_out *out, const struct report_page *page,
         }
         page_raw(out, "</tr>\n");
     }
-    page_raw(out, "</tbody></table></div>\n");
+    page_end_table(out);
     if (table->description.data && table->description.len > 0) {
         page_raw(out, "<p>");
         page_links(out, page, table->description);

@@ -11,24 +11,6 @@
 #include "report/render/render_metric.h"
 #include "report/section/show.h"
 
-static void begin_region(struct nvtxt_out *out, const char *label) {
-    page_raw(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\"");
-    page_attribute(out, "aria-label", nvtxt_slice_of(label));
-    page_raw(out, "><table>");
-}
-
-static void begin_table(struct nvtxt_out *out, const char *label, const char *const *titles) {
-    begin_region(out, label);
-    if (titles) {
-        page_titles(out, titles);
-    }
-    page_raw(out, "<tbody>\n");
-}
-
-static void end_table(struct nvtxt_out *out) {
-    page_raw(out, "</tbody></table></div>\n");
-}
-
 // The value as JSON has it, without quotes.
 static void put_exact(struct nvtxt_out *out, const struct report_value *value) {
     if (value->type == REPORT_STRING) {
@@ -86,7 +68,7 @@ static void put_empty(struct nvtxt_out *out) {
 
 static void put_grid(struct nvtxt_out *out, const struct report_shown_metrics *metrics,
                      const char *label, size_t rows, size_t across, const int64_t *cells) {
-    begin_table(out, label, NULL);
+    page_begin_table(out, label, NULL, NULL);
     for (size_t row = 0; row < rows; row++) {
         page_raw(out, "<tr>");
         for (size_t column = 0; column < across; column++) {
@@ -100,19 +82,10 @@ static void put_grid(struct nvtxt_out *out, const struct report_shown_metrics *m
         }
         page_raw(out, "</tr>\n");
     }
-    end_table(out);
+    page_end_table(out);
 }
 
 // ---- Instances ----------------------------------------------------------------------------------
-
-static double largest(const struct report_metric *metric) {
-    double most = 0;
-    for (size_t i = 0; i < metric->instance_count; i++) {
-        double value = report_value_number(&metric->instances[i].value);
-        most = value > most ? value : most;
-    }
-    return most;
-}
 
 static void put_bar(struct nvtxt_out *out, double value, double most) {
     page_raw(out, "<td class=\"bar\">");
@@ -137,8 +110,8 @@ static void put_instances(struct nvtxt_out *out, const struct report_shown_metri
                           const uint32_t *order, size_t count) {
     const struct report_metric *metric = &shown->metric;
     char digits[REPORT_ID_DIGITS];
-    double most = largest(metric);
-    begin_region(out, shown->label ? shown->label : metric->name);
+    double most = report_instance_largest(metric);
+    page_begin_region(out, shown->label ? shown->label : metric->name, NULL);
     page_raw(out, "<thead><tr><th scope=\"col\">Instance</th>");
     put_title(out, shown, "col");
     page_raw(out, "<td></td></tr></thead><tbody>\n");
@@ -150,7 +123,7 @@ static void put_instances(struct nvtxt_out *out, const struct report_shown_metri
         put_bar(out, report_value_number(&of->value), most);
         page_raw(out, "</tr>\n");
     }
-    end_table(out);
+    page_end_table(out);
     put_more(out, metric->instance_count, count);
 }
 
@@ -190,7 +163,7 @@ static void metric_bars(struct nvtxt_out *out, const struct report_shown_metrics
         double value = metric->na ? 0 : report_value_number(&metric->value);
         most = value > most ? value : most;
     }
-    begin_table(out, label, NULL);
+    page_begin_table(out, label, NULL, NULL);
     for (size_t i = 0; i < metrics->count; i++) {
         const struct report_metric *metric = &metrics->items[i].metric;
         page_raw(out, "<tr>");
@@ -198,7 +171,7 @@ static void metric_bars(struct nvtxt_out *out, const struct report_shown_metrics
         put_bar(out, metric->na ? 0 : report_value_number(&metric->value), most);
         page_raw(out, "</tr>\n");
     }
-    end_table(out);
+    page_end_table(out);
 }
 
 static void bar_chart(struct nvtxt_out *out, const struct report_shown_item *item,
@@ -217,7 +190,7 @@ static void bar_chart(struct nvtxt_out *out, const struct report_shown_item *ite
 // A line of the instances' values; the table below has the numbers.
 static void put_line(struct nvtxt_out *out, const struct report_shown_metric *shown) {
     const struct report_metric *metric = &shown->metric;
-    double most = largest(metric);
+    double most = report_instance_largest(metric);
     size_t count = metric->instance_count;
     if (count < 2 || !(most > 0)) {
         return;
@@ -261,7 +234,7 @@ static void histogram(struct nvtxt_out *out, const struct report_shown_item *ite
         most = item->bins[i].count > most ? item->bins[i].count : most;
     }
     const char *unit = item->metrics.items[0].metric.unit;
-    begin_table(out, label, titles);
+    page_begin_table(out, label, NULL, titles);
     for (size_t i = 0; i < item->bin_count; i++) {
         const struct report_value from = {.type = REPORT_DOUBLE, .real = item->bins[i].from};
         const struct report_value to = {.type = REPORT_DOUBLE, .real = item->bins[i].to};
@@ -272,7 +245,7 @@ static void histogram(struct nvtxt_out *out, const struct report_shown_item *ite
         put_bar(out, (double)item->bins[i].count, (double)most);
         page_raw(out, "</tr>\n");
     }
-    end_table(out);
+    page_end_table(out);
 }
 
 static void top_table(struct nvtxt_out *out, const struct report_shown_item *item,
@@ -283,7 +256,7 @@ static void top_table(struct nvtxt_out *out, const struct report_shown_item *ite
         metric_bars(out, metrics, label);
         return;
     }
-    begin_region(out, label);
+    page_begin_region(out, label, NULL);
     page_raw(out, "<thead><tr><th scope=\"col\">Instance</th>");
     for (size_t i = 0; i < metrics->count; i++) {
         put_title(out, &metrics->items[i], "col");
@@ -306,7 +279,7 @@ static void top_table(struct nvtxt_out *out, const struct report_shown_item *ite
         }
         page_raw(out, "</tr>\n");
     }
-    end_table(out);
+    page_end_table(out);
 }
 
 static void put_item(struct nvtxt_out *out, const struct report_shown_item *item) {

@@ -183,14 +183,11 @@ void page_report_summary(struct nvtxt_out *out, const struct report_capture *cap
                                          "Files with errors",
                                          NULL};
     put_warnings(out, capture);
-    page_raw(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Stores\">"
-                  "<table class=\"stores\">");
-    page_titles(out, titles);
-    page_raw(out, "<tbody>\n");
+    page_begin_table(out, "Stores", "stores", titles);
     for (size_t i = 0; i < capture->store_count; i++) {
         put_store(out, &capture->stores[i], i, &overviews[i]);
     }
-    page_raw(out, "</tbody></table></div>\n");
+    page_end_table(out);
     for (size_t i = 0; i < capture->store_count; i++) {
         if (capture->stores[i].segment_count > 1) {
             put_segments(out, &capture->stores[i]);
@@ -203,30 +200,22 @@ void page_report_summary(struct nvtxt_out *out, const struct report_capture *cap
 
 static void put_fact(struct nvtxt_out *out, const char *what, struct nvtxt_slice text) {
     if (text.data) {
-        page_raw(out, "<div><dt>");
-        page_raw(out, what);
-        page_raw(out, "</dt><dd>");
+        page_begin_fact(out, what);
         page_name(out, text);
-        page_raw(out, "</dd></div>");
+        page_end_fact(out);
     }
 }
 
 static void put_count(struct nvtxt_out *out, const char *what, int64_t count) {
-    page_raw(out, "<div><dt>");
-    page_raw(out, what);
-    page_raw(out, "</dt><dd>");
+    page_begin_fact(out, what);
     put_number(out, count);
-    page_raw(out, "</dd></div>");
+    page_end_fact(out);
 }
 
 static void put_time(struct nvtxt_out *out, const char *what, int64_t ns) {
-    page_raw(out, "<div><dt>");
-    page_raw(out, what);
-    page_raw(out, "</dt><dd><time data-ns=\"");
-    nvtxt_out_int(out, ns);
-    page_raw(out, "\">");
-    nvtxt_out_utc(out, ns);
-    page_raw(out, "</time></dd></div>");
+    page_begin_fact(out, what);
+    put_instant(out, ns, 0);
+    page_end_fact(out);
 }
 
 static void put_facts(struct nvtxt_out *out, const struct report_source *source) {
@@ -235,9 +224,9 @@ static void put_facts(struct nvtxt_out *out, const struct report_source *source)
     put_fact(out, "Display name", source->display_name);
     put_fact(out, "Kind", source->kind);
     if (source->has_pid) {
-        page_raw(out, "<div><dt>Process</dt><dd>");
+        page_begin_fact(out, "Process");
         nvtxt_out_int(out, source->pid);
-        page_raw(out, "</dd></div>");
+        page_end_fact(out);
     }
     put_count(out, "Lines", source->lines);
     put_count(out, "Events", source->events);
@@ -285,14 +274,11 @@ static void put_diagnostics(struct nvtxt_out *out, const struct report_source *s
         page_raw(out, "<p>No lexing, parsing or loading messages.</p>\n");
         return;
     }
-    page_raw(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Messages\">"
-                  "<table class=\"diagnostics\">");
-    page_titles(out, titles);
-    page_raw(out, "<tbody>\n");
+    page_begin_table(out, "Messages", "diagnostics", titles);
     for (size_t i = 0; i < source->diagnostic_count && !out->error; i++) {
         put_diagnostic(out, &source->diagnostics[i]);
     }
-    page_raw(out, "</tbody></table></div>\n");
+    page_end_table(out);
 }
 
 static void put_source(struct nvtxt_out *out, const struct report_source *source) {

@@ -197,11 +197,9 @@ static void put_messages(struct writer *writer) {
 }
 
 static void put_fact(struct nvtxt_out *out, const char *what, const char *text) {
-    page_raw(out, "<div><dt>");
-    page_raw(out, what);
-    page_raw(out, "</dt><dd>");
+    page_begin_fact(out, what);
     page_raw(out, text);
-    page_raw(out, "</dd></div>");
+    page_end_fact(out);
 }
 
 // What the page has less of than the stores.
@@ -232,13 +230,16 @@ static void put_about(struct writer *writer) {
     struct nvtxt_out *out = writer->out;
     page_raw(out, "<dl class=\"facts\">");
     put_fact(out, "Made by", "nvtxt-report " PACKAGE_VERSION);
-    page_raw(out, "<div><dt>Command line</dt><dd><code>");
+    page_begin_fact(out, "Command line");
+    page_raw(out, "<code>");
     page_name(out, writer->page->command_line);
-    page_raw(out, "</code></dd></div>");
+    page_raw(out, "</code>");
+    page_end_fact(out);
     put_fact(out, "Schema", "nvtxt-report/1");
-    page_raw(out, "<div><dt>Events</dt><dd>");
+    page_begin_fact(out, "Events");
     nvtxt_out_uint(out, writer->page->model->selected);
-    page_raw(out, "</dd></div></dl>\n");
+    page_end_fact(out);
+    page_raw(out, "</dl>\n");
     put_cuts(writer);
     put_messages(writer);
 }

@@ -151,15 +151,6 @@ static int below(const struct page *page, const struct report_shown_metrics *met
 
 // --- charts
 
-static double largest(const struct report_metric *metric) {
-    double most = 0;
-    for (size_t i = 0; i < metric->instance_count; i++) {
-        double value = report_value_number(&metric->instances[i].value);
-        most = value > most ? value : most;
-    }
-    return most;
-}
-
 // `order`: the indexes of the instances, `count` of them; NULL: the first ones, as they stand.
 static int instance_bars(const struct page *page, const struct report_shown_metric *shown,
                          const uint32_t *order, size_t count) {
@@ -167,7 +158,7 @@ static int instance_bars(const struct page *page, const struct report_shown_metr
     const struct report_metric *metric = &shown->metric;
     struct report_grid grid;
     char digits[REPORT_ID_DIGITS];
-    double most = largest(metric);
+    double most = report_instance_largest(metric);
     report_grid_init(&grid, 3, 2);
     titles(page, &grid, 3, words);
     for (size_t i = 0; i < count; i++) {

@@ -34,6 +34,15 @@ const struct report_instance *report_instance_find(const struct report_metric *m
     return NULL;
 }
 
+double report_instance_largest(const struct report_metric *metric) {
+    double most = 0;
+    for (size_t i = 0; i < metric->instance_count; i++) {
+        double value = report_value_number(&metric->instances[i].value);
+        most = value > most ? value : most;
+    }
+    return most;
+}
+
 // --- table
 
 static int show_table(struct report_list_view *view, const struct report_section_table *table,

@@ -22,3 +22,6 @@ int report_item_show(const struct report_show *show, const char *file,
 // The instance of that id, or NULL.
 const struct report_instance *report_instance_find(const struct report_metric *metric,
                                                    const struct report_id *id);
+
+// The largest value of all instances, at least 0.
+double report_instance_largest(const struct report_metric *metric);
