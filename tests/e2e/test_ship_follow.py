@@ -6,7 +6,7 @@ import signal
 import sqlite3
 import time
 
-from lib import Daemon, equal, run, wait_for
+from lib import Daemon, FaultyDaemon, equal, run, wait_for
 from postgres import database
 from proxy import Proxy
 from ship import Shipper, compare_store, good, refused, run_ship, snapshot
@@ -56,14 +56,24 @@ def test_new_rows_come_through_rotations():
 
 
 def test_a_batch_of_a_quiet_store_comes():
-    # The shipper may see the bytes of a batch before it is committed; nothing wakes it after that.
-    with fleet("--lease", "1h") as (server, daemon, args), Shipper(*args):
-        wanted = []
-        for number in range(3):
-            daemon.send(marker("m%d" % number))
-            wanted.append("m%d" % number)
-            arrived(server, wanted)
-            time.sleep(number * 3)  # what changes without events is looked at within 5 s
+    # The shipper sees the bytes of a batch before it is committed; nothing wakes it after that.
+    with database() as server, FaultyDaemon("slow-sync:3000") as daemon, \
+            daemon.session() as session:
+        good("init", "--target", server.target())
+        with Shipper("--target", server.target(), "--store", daemon.store, "--interval", "50ms",
+                     "--lease", "1h") as shipper:
+            session.send(marker("a"))
+            arrived(server, ["a"])
+            time.sleep(11)  # twice the 5 s after which it looks at what changes without events
+            daemon.tell_fault()
+            log = os.path.realpath(daemon.store) + "-wal"
+            before = os.stat(log).st_mtime_ns
+            shipper.process.send_signal(signal.SIGSTOP)
+            session.send('Marker, 2, 7, 8, "b"\n')  # one transaction
+            wait_for(lambda: os.stat(log).st_mtime_ns != before, "it is written")
+            time.sleep(0.5)  # all of it; then the shipper wakes once
+            shipper.process.send_signal(signal.SIGCONT)
+            arrived(server, ["a", "b"])
 
 
 def test_a_folder_that_comes_back_is_followed():

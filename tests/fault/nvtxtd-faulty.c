@@ -7,6 +7,7 @@
 //   new-write:N                      the same at the N-th write to a segment that is being made
 //   file-call:N                      kills itself at the N-th rename, link, removal or fsync
 //   alloc-every:N                    every N-th allocation fails, until the next SIGUSR1
+//   slow-sync:MS                     each sync of the log takes so much longer
 //   clock:S                          CLOCK_REALTIME is S seconds (may be negative) off from then on
 // With NVTXT_SHARED_STORE in its environment it gives the store's write lock back after each
 // transaction, so that a test can write to the store, or lock it, while the daemon runs.
@@ -106,6 +107,9 @@ static void begin(void) {
     }
     if (strcmp(fault, "new-write") == 0) {
         vfs_shim_arm(VFS_SHIM_NEW_WRITES, (unsigned)number, false, VFS_SHIM_KILL);
+    }
+    if (strcmp(fault, "slow-sync") == 0) {
+        vfs_shim_slow_sync((unsigned)number);
     }
     if (strcmp(fault, "alloc-every") == 0) {
         alloc_arm_every(again ? 0 : (unsigned)number);

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BEING_MADE (1 << 30) // no flag of SQLite's: a segment that has not got its name yet
@@ -24,6 +25,7 @@ static sqlite3_vfs *system_vfs;
 static atomic_uint left; // calls until the one that fails; 0: none
 static atomic_bool struck, lasting_fault;
 static atomic_int fault_kind, counted_calls;
+static atomic_uint sync_ms;
 
 void vfs_shim_arm(enum vfs_shim_calls calls, unsigned n, bool lasting, enum vfs_shim_fault fault) {
     atomic_store(&struck, false);
@@ -31,6 +33,10 @@ void vfs_shim_arm(enum vfs_shim_calls calls, unsigned n, bool lasting, enum vfs_
     atomic_store(&fault_kind, (int)fault);
     atomic_store(&counted_calls, (int)calls);
     atomic_store(&left, n);
+}
+
+void vfs_shim_slow_sync(unsigned ms) {
+    atomic_store(&sync_ms, ms);
 }
 
 bool vfs_shim_has_struck(void) {
@@ -91,6 +97,10 @@ static int shim_truncate(sqlite3_file *file, sqlite3_int64 size) {
     return CALL(file, true, SQLITE_IOERR_TRUNCATE, xTruncate, size);
 }
 static int shim_sync(sqlite3_file *file, int flags) {
+    unsigned ms = atomic_load(&sync_ms);
+    if (ms > 0 && (((struct shim_file *)(void *)file)->flags & SQLITE_OPEN_WAL)) {
+        nanosleep(&(struct timespec){ms / 1000, (long)(ms % 1000) * 1000000}, NULL);
+    }
     return CALL(file, false, SQLITE_IOERR_FSYNC, xSync, flags);
 }
 static int shim_size(sqlite3_file *file, sqlite3_int64 *size) {

@@ -24,5 +24,9 @@ void vfs_shim_install(void);
 // The n-th call from now on fails, and with `lasting` all after it. 0: none.
 void vfs_shim_arm(enum vfs_shim_calls calls, unsigned n, bool lasting, enum vfs_shim_fault fault);
 
+// From now on each sync of a write-ahead log takes so much longer: what was written before it is in
+// the file and not committed yet.
+void vfs_shim_slow_sync(unsigned ms);
+
 // Whether a call has failed since it was armed.
 bool vfs_shim_has_struck(void);
