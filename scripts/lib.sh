@@ -35,6 +35,7 @@ has() {
     libpq-dev) have_module 'libpq >= 14' ;;
     postgresql) set -- /usr/lib/postgresql/*/bin/initdb && [ -x "$1" ] ;;
     libzstd-dev) have_module 'libzstd >= 1.4' ;;
+    libinih-dev) have_module 'inih >= 53' ;;
     libcriterion-dev) have_module 'criterion >= 2.4' ;;
     libsystemd-dev) have_module 'libsystemd >= 240' ;;
     libclang-rt-dev)
@@ -69,7 +70,7 @@ known() {
 }
 
 packages_build='autoconf automake libtool make gcc libc6-dev pkg-config libuv1-dev libsqlite3-dev
-    libjansson-dev libpcre2-dev zlib1g-dev'
+    libjansson-dev libinih-dev libpcre2-dev zlib1g-dev'
 packages_optional='libsystemd-dev libzstd-dev libpq-dev postgresql pgbouncer systemd bubblewrap
     clang-format-16 mandoc strace zstd g++'
 

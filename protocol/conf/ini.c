@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line is trimmed and judged in its own buffer. It is a comment with # or ; first; in any other
-// line a comment begins at a ; after a blank. There are no continuations and no keys without a
-// value, so each line stands for itself.
+// inih parses, but gets its lines from next_line(). In the build that Debian ships it gives its
+// handler no line numbers, so next_line() counts: the handler runs while the line read last is
+// parsed. inih also accepts without a word, or understands otherwise, what we refuse: long lines,
+// continuations, keys without value. next_line() sees these too, and gives inih an empty line
+// instead.
 #include "protocol/conf/ini.h"
 
 #include <errno.h>
+#include <ini.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -50,16 +53,11 @@ static char *trimmed(char *text) {
     return text;
 }
 
-static void cut_comment(char *line) {
-    for (char *at = strchr(line, ';'); at; at = strchr(at + 1, ';')) {
-        if (at > line && strchr(BLANKS, at[-1])) {
-            *at = '\0';
-            return;
-        }
-    }
+static void expect_key(struct nvtxt_ini *ini) {
+    nvtxt_ini_fault(ini, "a line of the form Key=Value is expected");
 }
 
-static void take_section(struct nvtxt_ini *ini, const char *line) {
+static void check_section(struct nvtxt_ini *ini, const char *line) {
     size_t len = strcspn(line + 1, "]");
     bool closed = line[1 + len] == ']';
     bool known = closed && len == strlen(ini->section) && memcmp(line + 1, ini->section, len) == 0;
@@ -72,57 +70,85 @@ static void take_section(struct nvtxt_ini *ini, const char *line) {
     }
 }
 
-static int take_key(struct nvtxt_ini *ini, char *line) {
-    char *equal = line + strcspn(line, "=:");
-    if (*equal != '=') {
-        nvtxt_ini_fault(ini, "a line of the form Key=Value is expected");
-        return 0;
-    }
-    *equal = '\0';
-    const char *name = trimmed(line);
-    if (ini->at == NVTXT_INI_BEFORE) {
-        nvtxt_ini_fault(ini, "'%.64s' stands before the section [%s]", name, ini->section);
-    }
-    return ini->at == NVTXT_INI_INSIDE ? ini->take(ini, name, trimmed(equal + 1)) : 0;
-}
+struct reader {
+    struct nvtxt_ini *ini;
+    FILE *file;
+    char *text; // of getline()
+    size_t size;
+    bool is_parsed; // the last line: inih found a key in it, or there was none to find
+    int result;     // below 0 ends the reading
+};
 
-static int take_line(struct nvtxt_ini *ini, char *line) {
-    line = trimmed(line);
+// Returns whether inih has to see the line.
+static bool check_line(struct nvtxt_ini *ini, const char *line) {
     if (*line == '\0' || *line == '#' || *line == ';') {
-        return 0;
+        return false;
     }
     if (strlen(line) > NVTXT_INI_LINE_BYTES) {
         nvtxt_ini_fault(ini, "the line is too long: at most %d bytes are allowed",
                         NVTXT_INI_LINE_BYTES);
-        return 0;
+        return false;
     }
-    cut_comment(line);
     if (*line == '[') {
-        take_section(ini, line);
-        return 0;
+        check_section(ini, line);
+        return false;
     }
-    return take_key(ini, line);
+    if (line[strcspn(line, "=:")] != '=') {
+        expect_key(ini);
+        return false;
+    }
+    return true;
+}
+
+static const char *read_line(struct reader *reader) {
+    struct nvtxt_ini *ini = reader->ini;
+    ssize_t n = getline(&reader->text, &reader->size, reader->file);
+    if (n < 0) {
+        reader->result = feof(reader->file) ? 0 : -errno;
+        return NULL;
+    }
+    bool marked = ++ini->line == 1 && strncmp(reader->text, BYTE_ORDER_MARK, 3) == 0;
+    if (strlen(reader->text) != (size_t)n) {
+        nvtxt_ini_fault(ini, "the line has a NUL byte");
+        return "";
+    }
+    return trimmed(reader->text + (marked ? 3 : 0));
+}
+
+static char *next_line(char *buffer, int size, void *stream) {
+    struct reader *reader = stream;
+    if (!reader->is_parsed) {
+        expect_key(reader->ini); // the = was in a comment
+    }
+    reader->is_parsed = true;
+    const char *line = reader->result < 0 ? NULL : read_line(reader);
+    if (!line) {
+        return NULL;
+    }
+    reader->is_parsed = !check_line(reader->ini, line);
+    snprintf(buffer, (size_t)size, "%s\n", reader->is_parsed ? "" : line);
+    return buffer;
+}
+
+static int on_key(void *user, const char *section, const char *name, const char *value) {
+    struct reader *reader = user;
+    struct nvtxt_ini *ini = reader->ini;
+    (void)section; // check_section() has seen it
+    reader->is_parsed = true;
+    if (ini->at == NVTXT_INI_BEFORE) {
+        nvtxt_ini_fault(ini, "'%.64s' stands before the section [%s]", name, ini->section);
+    } else if (ini->at == NVTXT_INI_INSIDE) {
+        reader->result = ini->take(ini, name, value);
+    }
+    return 1;
 }
 
 int nvtxt_ini_read(struct nvtxt_ini *ini, FILE *file, const char *path) {
-    char *text = NULL;
-    size_t size = 0;
-    ssize_t n;
-    int r = 0;
+    struct reader reader = {.ini = ini, .file = file, .is_parsed = true};
     ini->path = path;
     ini->line = 0;
     ini->at = NVTXT_INI_BEFORE;
-    while (r == 0 && (n = getline(&text, &size, file)) >= 0) {
-        bool marked = ++ini->line == 1 && strncmp(text, BYTE_ORDER_MARK, 3) == 0;
-        if (strlen(text) != (size_t)n) {
-            nvtxt_ini_fault(ini, "the line has a NUL byte");
-        } else {
-            r = take_line(ini, text + (marked ? 3 : 0));
-        }
-    }
-    if (r == 0 && !feof(file)) {
-        r = -errno;
-    }
-    free(text);
-    return r;
+    int r = ini_parse_stream(next_line, &reader, on_key, &reader);
+    free(reader.text);
+    return r < 0 ? -ENOMEM : reader.result;
 }
