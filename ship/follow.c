@@ -173,7 +173,12 @@ static enum failure_class connect_now(struct loop *loop) {
     loop->store_changed = true;
     loop->step_ms = loop->conf->interval_ms;
     enum failure_class class = session->follow ? FAILURE_NONE : begin_anew(loop);
-    return class ?: session_connect(session, false);
+    class = class ?: session_connect(session, false);
+    if (class == FAILURE_NEW_STORE) { // and nothing is left of the one before
+        class = begin_anew(loop);
+        class = class ?: session_connect(session, false);
+    }
+    return class;
 }
 
 // The daemon writes a batch, waits for the disk, and only then makes it visible, through memory

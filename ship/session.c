@@ -305,7 +305,8 @@ static enum failure_class finish_older(struct session *session, const char *othe
         store_follow_segment(session->follow, &segment);
     }
     // These segments are not what was shipped, or they went.
-    if (class == FAILURE_CLONE || segment.number >= session->first.segment) {
+    if (class == FAILURE_CLONE || class == FAILURE_NEW_STORE ||
+        segment.number >= session->first.segment) {
         strcpy(session->store, id);
         session->cursor = (struct cursor){0};
         store_follow_take(session->follow, id);

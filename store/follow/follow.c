@@ -223,12 +223,24 @@ static int refuse(struct store_follow *follow) {
                STORE_FOLLOW_OTHER);
 }
 
+// Whether what is open is of a store that began after the one that is followed. Older segments may
+// have another STORE_ID, too, but then the newest one has the one that is followed.
+static bool is_of_new_store(struct store_follow *follow) {
+    struct store_follow_facts newest;
+    return *follow->id && *follow->facts.id && strcmp(follow->id, follow->facts.id) != 0 &&
+           store_follow_ask(follow, newest_of(follow), NULL, 0, NULL, &newest) == STORE_DONE &&
+           strcmp(follow->id, newest.id) != 0;
+}
+
 // The segment of the place is gone, and the next one is open.
 static int skip_gap(struct store_follow *follow, const struct store_place *place,
                     struct store_gap *gap) {
     const struct store_follow_facts *facts = &follow->facts;
     bool is_substitute = facts->previous > 0 && facts->previous < place->segment;
     int64_t missing;
+    if (is_of_new_store(follow)) {
+        return say(follow, "has another STORE_ID: it is a new one", STORE_FOLLOW_NEW_ID);
+    }
     if (__builtin_sub_overflow(facts->base, place->base, &missing) ||
         __builtin_sub_overflow(missing, place->event_row, &missing)) {
         return refuse(follow);

@@ -61,7 +61,8 @@ const char *store_follow_id(const struct store_follow *follow);
 
 // Goes on after `place`, forgets which changes it handed out, and compares the place with the
 // store. A zeroed place is before the oldest segment. STORE_FOLLOW_OTHER: its batch is not in this
-// store. STORE_NOT_FOUND: there is no segment to go on with yet; try again after the next refresh.
+// store. STORE_FOLLOW_NEW_ID: only segments of a store that began later are left. STORE_NOT_FOUND:
+// there is no segment to go on with yet; try again after the next refresh.
 // `gap->count` is above 0 when rows after the place are gone.
 int store_follow_seek(struct store_follow *follow, const struct store_place *place,
                       struct store_gap *gap);

@@ -507,6 +507,25 @@ def test_what_an_older_identity_still_has_comes_first():
         equal(server.rows("SELECT 1 FROM nvtxt.losses"), [])
 
 
+def test_a_new_identity_is_seen_after_the_older_segments_went():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        with Shipper(*args) as shipper:
+            arrived(server, ["a"])
+            shipper.process.send_signal(signal.SIGSTOP)
+            store_with_two_identities(daemon)
+            for path in daemon.segments()[:-1]:
+                for end in ("", "-wal", "-shm"):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.remove(path + end)
+            server.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
+                        "application_name = 'nvtxt-ship'")
+            shipper.process.send_signal(signal.SIGCONT)
+            wait_for(lambda: server.rows(OWNED) == [OF_TWO[0], OF_TWO[3]], "each store has its own")
+        good("--once", *args)
+        equal(server.rows(OWNED), [OF_TWO[0], OF_TWO[3]])
+
+
 def test_an_older_identity_that_nobody_knows_is_no_matter():
     with fleet("--host", "h") as (server, daemon, args):
         daemon.send(marker("a"))
