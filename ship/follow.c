@@ -250,6 +250,7 @@ static enum failure_class wait_for_work(struct loop *loop) {
         notify_alive();
         int64_t now = clock_monotonic_ms();
         int64_t due = loop->round_ms + loop->conf->interval_ms;
+        loop->store_changed = loop->store_changed || loop->watch_fd < 0;
         bool is_due = (loop->store_changed && now >= due) ||
                       (loop->again_ms && now >= loop->again_ms) ||
                       (loop->changes_pending && now >= loop->changes_ms);
@@ -264,7 +265,6 @@ static enum failure_class wait_for_work(struct loop *loop) {
             look_for_change(loop);
             continue;
         }
-        loop->store_changed = loop->store_changed || loop->watch_fd < 0;
         int64_t until = loop->store_changed ? earlier(due, loop->renew_ms) : loop->renew_ms;
         until = loop->again_ms ? earlier(until, loop->again_ms) : until;
         until = loop->changes_pending ? earlier(until, loop->changes_ms) : until;
