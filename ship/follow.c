@@ -343,7 +343,7 @@ static enum failure_class ship_all(struct loop *loop) {
             class = class ?: until_now(session);
         }
     }
-    if (class == FAILURE_NONE) {
+    if (class == FAILURE_NONE && session->pg) { // without, the cursor is of the store before
         note_position(loop);
     }
     return class;
