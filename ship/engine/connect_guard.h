@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ends the program while a name of the engine's host is looked up: that is the only wait that no
-// deadline ends, because the system's resolver does not return. Nothing is held at that moment.
+// deadline ends, because the system's resolver does not return. Nothing is lost then: no
+// transaction is open, and a lease that is still held ends by its age.
 #pragma once
 
 #include <stdint.h>

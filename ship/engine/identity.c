@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machine's own id is confidential
-// (machine-id(5)), so it never leaves: systemd derives one from it, and without systemd there is
-// none.
+// The machine's own id is confidential (machine-id(5)), so it never leaves: systemd derives one
+// from it, and without systemd there is none.
 #include "ship/engine/identity.h"
 
 #ifdef HAVE_CONFIG_H

@@ -3,9 +3,9 @@
 // Taking it is one UPDATE that holds only if holder and time are still those that were judged; when
 // somebody was faster they are judged again. The UPDATE may wait for a lock, and this process may
 // end meanwhile: the engine would still run it to its end, so it has a transaction, whose COMMIT
-// only a living process sends. Times are the engine's clock. What identifies the
-// machine here is for comparing only: the id is that which systemd derives for this program, or
-// empty, since the boot id is as unique.
+// only a living process sends. Times are the engine's clock. What identifies the machine here is
+// for comparing only: the id is that which systemd derives for this program, or empty, since the
+// boot id is as unique.
 #include "ship/engine/lease.h"
 
 #ifdef HAVE_CONFIG_H
