@@ -12,6 +12,10 @@
 #include "ship/rows/rows.h"
 #include "store/value/codes.h"
 
+// A COPY ends after so many bytes, and another one goes on: then the rows that its trigger looks at
+// fit into the engine's memory for them (work_mem, 4 MB), and need no file.
+#define COPY_BYTES (INT64_C(2) << 20)
+
 struct work {
     struct session *session;
     struct round *round;
@@ -21,6 +25,7 @@ struct work {
     bool segment_known; // its row is written
     struct cursor_span span;
     int64_t bytes;
+    int64_t copy_bytes;        // of the COPY that is open
     int64_t first_ns, last_ns; // committed, of the rows shipped
     int64_t skipped, last_skipped;
     struct store_gap gap; // rows that went before they were shipped
@@ -69,6 +74,7 @@ static enum failure_class end_copy(struct work *work) {
         return FAILURE_NONE;
     }
     work->copying = false;
+    work->copy_bytes = 0;
     nvtxt_buf_clear(bytes);
     rows_end(bytes);
     enum failure_class class =
@@ -140,7 +146,16 @@ static enum failure_class ship_chunk(struct work *work, const struct store_follo
         return failure_set(&work->session->failure, FAILURE_MEMORY, "out of memory");
     }
     work->bytes += (int64_t)bytes->len;
+    work->copy_bytes += (int64_t)bytes->len;
     return failed(work, pg_copy_put(work->session->pg, bytes->data, bytes->len));
+}
+
+// The next rows are read while the engine still has work.
+static enum failure_class read_ahead_and_end_copy(struct work *work) {
+    if (!work->ended) {
+        store_follow_read_ahead(work->session->follow);
+    }
+    return end_copy(work);
 }
 
 static enum failure_class ship_events(struct work *work) {
@@ -153,6 +168,9 @@ static enum failure_class ship_events(struct work *work) {
         if (class == FAILURE_NONE && r == STORE_DONE && count > 0) {
             class = ship_chunk(work, rows, count);
         }
+        if (class == FAILURE_NONE && work->copy_bytes >= COPY_BYTES) {
+            class = read_ahead_and_end_copy(work);
+        }
         if (class) {
             return class;
         }
@@ -161,10 +179,7 @@ static enum failure_class ship_events(struct work *work) {
             break;
         }
     }
-    if (!work->ended) {
-        store_follow_read_ahead(work->session->follow); // the engine has work until then
-    }
-    enum failure_class class = end_copy(work);
+    enum failure_class class = read_ahead_and_end_copy(work);
     if (class == FAILURE_NONE && work->skipped > 0) {
         class = failed(work, small_own_loss(&work->session->small, (int64_t)work->segment.number,
                                             -work->last_skipped, "expired", work->skipped));
