@@ -204,7 +204,8 @@ static enum failure_class run_round(struct loop *loop, struct round *round) {
     if (class == FAILURE_AGAIN || class == FAILURE_NEW_STORE) {
         loop->changes_ms = 0;
         round->more = true;
-        return class == FAILURE_AGAIN ? session_seek(session) : begin_anew(loop);
+        class = class == FAILURE_AGAIN ? session_seek(session) : class;
+        return class == FAILURE_NEW_STORE ? begin_anew(loop) : class;
     }
     if (class) {
         return class;

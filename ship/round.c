@@ -152,7 +152,7 @@ static enum failure_class ship_chunk(struct work *work, const struct store_follo
 
 // The next rows are read while the engine still has work.
 static enum failure_class read_ahead_and_end_copy(struct work *work) {
-    if (!work->ended) {
+    if (!work->ended && !signals_came()) {
         store_follow_read_ahead(work->session->follow);
     }
     return end_copy(work);
@@ -305,10 +305,11 @@ static enum failure_class commit(struct work *work) {
     struct cursor_step step = {.events = work->round->events,
                                .committed_ns = work->round->events ? work->last_ns : 0,
                                .behind_rows = work->round->behind};
+    bool goes_on = !work->ended && !signals_came();
     store_follow_place(session->follow, &step.place);
     enum failure_class class =
         failed(work, cursor_move(session->pg, session->cursor.store_id, &step));
-    class = class ?: failed(work, pg_run(session->pg, work->ended ? "COMMIT" : COMMIT_SOON));
+    class = class ?: failed(work, pg_run(session->pg, goes_on ? COMMIT_SOON : "COMMIT"));
     if (class == FAILURE_NONE) {
         session->cursor.place = step.place;
         session->gap = (struct store_gap){0};

@@ -98,11 +98,12 @@ static enum failure_class look_for_other(struct pg *pg, const char *store,
 enum failure_class cursor_check_owner(struct pg *pg, const char *store, struct failure *failure) {
     struct pg_rows *rows = NULL;
     enum failure_class class = pg_run(pg, BEGIN);
-    // With a number of its own it takes none from those that stores get.
+    // With a number below 0 it takes none from those that stores get.
     class = class
                 ?: pg_ask(pg,
                           "INSERT INTO @.stores (store_id, store, host) OVERRIDING SYSTEM VALUE "
-                          "VALUES (-1, $1::uuid, '') ON CONFLICT (store) DO NOTHING",
+                          "VALUES (-1 - floor(random() * 2147483647)::integer, $1::uuid, '') ON "
+                          "CONFLICT (store) DO NOTHING",
                           &store, 1, &rows);
     bool added = class == FAILURE_NONE && pg_rows_changed(rows) > 0;
     pg_rows_free(rows);

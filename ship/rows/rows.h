@@ -27,8 +27,8 @@ unsigned rows_needed(const struct store_follow_event *rows, size_t count);
 // COPY @.events (…) FROM STDIN (FORMAT binary) with these columns, and a zero byte.
 void rows_copy_sql(struct nvtxt_buf *out, unsigned columns);
 
-// What stands before the first row, a row of these columns, which are all that it needs or more,
-// and what stands after the last one.
+// What stands before the first row, a row, and what stands after the last one. `columns` are those
+// of the COPY: at least what rows_needed() says of the row.
 void rows_begin(struct nvtxt_buf *out);
 void rows_add(struct nvtxt_buf *out, const struct rows_home *home, unsigned columns,
               const struct store_follow_event *event);

@@ -27,6 +27,7 @@ GRANT SELECT, INSERT, UPDATE ON stores, cursors, segments, sources, domains, cat
   processes TO "nvtxt_ship";
 GRANT SELECT, INSERT, UPDATE, DELETE ON open_ranges TO "nvtxt_ship";
 GRANT SELECT ON meta TO "nvtxt_ship";
+GRANT SELECT ON SEQUENCE stores_store_id_seq TO "nvtxt_ship"; -- for the policy own_number
 GRANT EXECUTE ON FUNCTION make_partitions(date, date), mine(integer) TO "nvtxt_ship";
 
 GRANT SELECT ON meta, stores, cursors, segments, events, sources, domains, categories, threads,
@@ -43,5 +44,10 @@ BEGIN
     EXECUTE format('CREATE POLICY read ON %I FOR SELECT TO "nvtxt_read" USING (true)', name);
     EXECUTE format('CREATE POLICY ship ON %I TO "nvtxt_ship" USING (%s)', name,
                    CASE name WHEN 'stores' THEN 'owner = session_user' ELSE 'mine(store_id)' END);
+    -- Nobody chooses the number of a store: neither one that another store gets later, nor one that
+    -- a removed store had. Numbers below 0 are for trying, and rolled back.
+    CONTINUE WHEN name <> 'stores';
+    CREATE POLICY own_number ON stores AS RESTRICTIVE FOR INSERT TO "nvtxt_ship" WITH CHECK
+      (CASE WHEN store_id < 0 THEN true ELSE store_id = currval('stores_store_id_seq') END);
   END LOOP;
 END $$;

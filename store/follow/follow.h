@@ -111,9 +111,10 @@ int store_follow_behind(struct store_follow *follow, int64_t *rows);
 
 int store_follow_events(struct store_follow *follow, const struct store_follow_event **events,
                         size_t *count);
-// Reads the rows of the next store_follow_events() ahead of it, for a caller that has to wait for
-// something else meanwhile. The place stays where it is; rows that were handed out are gone. A
-// failure is left to that call.
+
+// Reads now what the next store_follow_events() will hand out, for a caller that has to wait for
+// something else meanwhile. The place stays where it is, the rows of the last call are gone, and a
+// failure is left to the next one.
 void store_follow_read_ahead(struct store_follow *follow);
 
 int store_follow_diagnostics(struct store_follow *follow,

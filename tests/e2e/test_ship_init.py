@@ -129,6 +129,11 @@ def test_a_shipper_can_only_add_rows_of_its_own():
             "INSERT INTO nvtxt.losses VALUES (2, 0, 1, NULL, NULL, NULL, NULL, 'r', 1)",
             "UPDATE nvtxt.stores SET owner = 'b'",
             "INSERT INTO nvtxt.stores (store, host, owner) VALUES (gen_random_uuid(), 'x', 'b')",
+            "INSERT INTO nvtxt.stores (store_id, store, host) OVERRIDING SYSTEM VALUE VALUES (3, "
+            "gen_random_uuid(), 'x')",
+            "BEGIN; INSERT INTO nvtxt.stores (store, host) VALUES (gen_random_uuid(), 'x'); "
+            "INSERT INTO nvtxt.stores (store_id, store, host) OVERRIDING SYSTEM VALUE VALUES (900, "
+            "gen_random_uuid(), 'x')",
             "DROP TABLE nvtxt.events", "CREATE TABLE nvtxt.mine (x integer)",
         ]
         for sql in forbidden:
