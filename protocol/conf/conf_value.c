@@ -63,10 +63,16 @@ int nvtxt_conf_set_choice(int64_t *field, const char *choices, const char *value
 
 int nvtxt_conf_set_text(char **field, const char *value, bool adds) {
     bool joins = adds && *value && *field && **field;
-    char *text = NULL;
-    if (asprintf(&text, "%s%s%s", joins ? *field : "", joins ? "\n" : "", value) < 0) {
+    size_t before = joins ? strlen(*field) + 1 : 0, len = strlen(value) + 1;
+    char *text = malloc(before + len);
+    if (!text) {
         return -ENOMEM;
     }
+    if (joins) {
+        memcpy(text, *field, before - 1);
+        text[before - 1] = '\n';
+    }
+    memcpy(text + before, value, len);
     free(*field);
     *field = text;
     return 0;
