@@ -94,6 +94,9 @@ static void wait_delay(struct loop *loop) {
 // gives the lease back.
 static void wait_for_try(struct loop *loop, enum failure_class class) {
     struct session *session = &loop->session;
+    if (session->follow) {
+        store_follow_unwatch(session->follow); // nobody looks, and the daemon would pay for it
+    }
     if (class == FAILURE_GONE || (session->pg && pg_rollback(session->pg))) {
         session_disconnect(session);
     }
@@ -152,19 +155,9 @@ static void note_position(struct loop *loop) {
     loop->position = segment;
 }
 
-static void watch(struct loop *loop) {
-    if (store_follow_watch(loop->session.follow, &loop->watch_fd) < 0) {
-        loop->watch_fd = -1; // then each interval looks
-    }
-}
-
 static enum failure_class begin_anew(struct loop *loop) {
-    enum failure_class class = session_reopen(&loop->session);
     loop->position_known = false;
-    if (class == FAILURE_NONE && loop->watches) {
-        watch(loop);
-    }
-    return class;
+    return session_reopen(&loop->session);
 }
 
 static enum failure_class connect_now(struct loop *loop) {
@@ -194,8 +187,8 @@ static enum failure_class run_round(struct loop *loop, struct round *round) {
     *round = (struct round){.changes = now >= loop->changes_ms};
     loop->round_ms = now;
     look_again(loop);
-    if (loop->watches) {
-        watch(loop); // the folder may have gone, or be there again
+    if (loop->watches && store_follow_watch(session->follow, &loop->watch_fd) < 0) {
+        loop->watch_fd = -1; // then each interval looks
     }
     loop->store_changed = false;
     loop->changes_pending = true;
@@ -303,7 +296,6 @@ enum outcome follow_run(const struct ship_options *options, struct term *term) {
     if (outcome == OUTCOME_DONE) {
         loop.watches = true;
         loop.alive_ms = notify_interval_ms();
-        watch(&loop);
         notify_ready();
     }
     srandom((unsigned)(clock_realtime_ns() >> 10));

@@ -150,12 +150,15 @@ int store_follow_open_ranges(struct store_follow *follow, struct store_follow_op
 
 // ---- Waiting ------------------------------------------------------------------------------------
 
-// Watches the store's folder. `*fd` is readable when something in it changed, for poll(); it
-// belongs to the follower. Returns 0 or -errno.
+// Watches the store's folder until a change is found or store_follow_unwatch(). `*fd` is readable
+// when something in the folder changed, for poll(); it belongs to the follower. Begin a watch, then
+// refresh and read: what changes after that is seen. Does nothing while a watch lasts. Returns 0 or
+// -errno.
 int store_follow_watch(struct store_follow *follow, int *fd);
+void store_follow_unwatch(struct store_follow *follow);
 
-// Empties the descriptor. True when the store may have changed since the last call: then refresh
-// and read. Without a watch it is always true. A commit writes the log first and can be seen some
+// Empties the descriptor. True when the store may have changed since the watch began; the watch is
+// over then. Without a watch it is always true. A commit writes the log first and can be seen some
 // time after that, when the log is on the disk, which changes nothing more in the folder: so a
 // reader that found nothing looks again somewhat later.
 bool store_follow_changed(struct store_follow *follow);

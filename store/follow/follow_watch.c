@@ -2,7 +2,8 @@
 //
 // The folder of the link is watched, not the files: segments come and go, and a commit changes the
 // log of the newest one. What is read from the descriptor is only looked through for names of this
-// store. The keeper's index, the -shm and other people's files wake nobody's reader.
+// store. The keeper's index, the -shm and other people's files wake nobody's reader. A watch makes
+// each write of the daemon dearer, so it ends with the first change that it finds.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,17 +31,6 @@ static int watch_folder(struct store_follow *follow) {
     return follow->watched < 0 ? -errno : 0;
 }
 
-int store_follow_watch(struct store_follow *follow, int *fd) {
-    if (follow->watch < 0) {
-        follow->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    }
-    *fd = follow->watch;
-    if (follow->watch < 0) {
-        return -errno;
-    }
-    return follow->watched < 0 ? watch_folder(follow) : 0;
-}
-
 static bool ends_in(const char *name, const char *ending) {
     size_t len = strlen(name), more = strlen(ending);
     return len >= more && strcmp(name + len - more, ending) == 0;
@@ -54,35 +44,56 @@ static bool is_of_store(const struct store_follow *follow, const struct inotify_
            !ends_in(event->name, ".ended-journal") && !ends_in(event->name, ".ended-wal");
 }
 
-static bool look_through(struct store_follow *follow, const char *bytes, size_t len) {
+static bool look_through(const struct store_follow *follow, const char *bytes, size_t len) {
     bool changed = false;
     for (size_t at = 0; at + sizeof(struct inotify_event) <= len;) {
         const struct inotify_event *event = (const struct inotify_event *)(bytes + at);
         bool is_gone = event->wd == follow->watched && (event->mask & GONE);
         changed = changed || is_gone || is_of_store(follow, event) || (event->mask & IN_Q_OVERFLOW);
-        if (is_gone) {
-            inotify_rm_watch(follow->watch, follow->watched);
-            follow->watched = -1;
-        }
         at += sizeof(*event) + event->len;
     }
     return changed;
 }
 
-bool store_follow_changed(struct store_follow *follow) {
+static bool empty(struct store_follow *follow) {
     _Alignas(struct inotify_event) char bytes[16384];
     bool changed = false;
     ssize_t got;
-    if (follow->watch < 0) {
-        return true;
-    }
     while ((got = read(follow->watch, bytes, sizeof(bytes))) > 0) {
         changed = look_through(follow, bytes, (size_t)got) || changed;
     }
-    // The folder was moved or removed: it may be there again.
+    return changed;
+}
+
+int store_follow_watch(struct store_follow *follow, int *fd) {
+    if (follow->watch < 0) {
+        follow->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    }
+    *fd = follow->watch;
+    if (follow->watch < 0) {
+        return -errno;
+    }
+    if (follow->watched >= 0) {
+        return 0;
+    }
+    empty(follow); // what an earlier watch left: who begins a watch reads the store after that
+    return watch_folder(follow);
+}
+
+void store_follow_unwatch(struct store_follow *follow) {
+    if (follow->watched >= 0) {
+        inotify_rm_watch(follow->watch, follow->watched);
+        follow->watched = -1;
+    }
+}
+
+bool store_follow_changed(struct store_follow *follow) {
     if (follow->watched < 0) {
-        watch_folder(follow);
-        changed = true;
+        return true;
+    }
+    bool changed = empty(follow);
+    if (changed) {
+        store_follow_unwatch(follow);
     }
     return changed;
 }
