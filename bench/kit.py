@@ -288,19 +288,23 @@ class Daemon:
         return found
 
     def activity(self):
-        """Of all threads together: voluntary and other context switches, seconds of CPU."""
-        switches, forced, ns = 0, 0, 0
-        for task in glob.glob("/proc/%d/task/*" % self.process.pid):
-            with open(task + "/status") as status:
-                for line in status:
-                    name, _, value = line.partition(":")
-                    if name == "voluntary_ctxt_switches":
-                        switches += int(value)
-                    elif name == "nonvoluntary_ctxt_switches":
-                        forced += int(value)
-            with open(task + "/schedstat") as stat:
-                ns += int(stat.read().split()[0])
-        return switches, forced, ns / 1e9
+        return activity(self.process)
+
+
+def activity(process):
+    """Of all threads together: voluntary and other context switches, seconds of CPU."""
+    switches, forced, ns = 0, 0, 0
+    for task in glob.glob("/proc/%d/task/*" % process.pid):
+        with open(task + "/status") as status:
+            for line in status:
+                name, _, value = line.partition(":")
+                if name == "voluntary_ctxt_switches":
+                    switches += int(value)
+                elif name == "nonvoluntary_ctxt_switches":
+                    forced += int(value)
+        with open(task + "/schedstat") as stat:
+            ns += int(stat.read().split()[0])
+    return switches, forced, ns / 1e9
 
 
 def raise_descriptors(count):

@@ -27,7 +27,7 @@ BENCHMARKS = {function.__name__: function for function in (
     stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
     reports.beside, reports.scripts, reports.rules, reports.kernels,
     reports.page, reports.browse, ship.ship, ship.shipping, ship.lag,
-    fleet.fleet)}
+    ship.resting, fleet.fleet)}
 
 
 def parse_arguments():

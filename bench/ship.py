@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 
+from kit import activity
+
 IDENTITY = "0190c0f6-7d3a-7b41-9f36-12cbb0f1a001"
 INSERT = 200_000  # rows at most by INSERT, which is slow
 RATE = 50_000     # events a second for the lag
@@ -114,37 +116,44 @@ def ship(kit):
 
 
 def rate_with(kit, command):
-    """Events a second that a daemon takes beside a shipper, and the largest log."""
+    """Events a second that a daemon takes beside a shipper, the largest log, and the segments."""
     with kit.daemon() as daemon:
-        shipper = command and kit.spawn(command + ["--store", daemon.store], stderr=subprocess.DEVNULL)
+        if command:
+            shipper = kit.spawn(command + ["--store", daemon.store], stderr=subprocess.PIPE)
+            shipper.stderr.readline()  # it says that there is no engine
         seconds = kit.seconds([kit.program("nvtxt-send"), "--socket", daemon.socket,
                                kit.input("pushpop", kit.events)])
-        logs = [path + "-wal" for path in daemon.segments() if os.path.exists(path + "-wal")]
+        segments = daemon.segments()
+        logs = [path + "-wal" for path in segments if os.path.exists(path + "-wal")]
         most = max([os.stat(log).st_size for log in logs] + [0])
-        if shipper:
+        if command:
             shipper.terminate()
             shipper.wait()
             kit.processes.remove(shipper)
-        return kit.events / seconds, most / 2**20
+        return kit.events / seconds, most / 2**20, len(segments)
 
 
 def shipping(kit):
     """A daemon beside a shipper whose engine is stopped, and beside none; the log of its store"""
     rates = {"stopped": [], "none": []}
-    logs = []
+    logs, segments = [], []
     with server_of(kit.top) as server:
         kit.run("nvtxt-ship", "init", "--target", server.target())
         command = [kit.program("nvtxt-ship"), "--target", server.target()]
         server.stop()
-        for _ in range(kit.rounds):
-            rate, log = rate_with(kit, command)
+        for turn in range(kit.rounds):
+            if turn % 2:  # each of them is the first one in turns
+                rates["none"].append(rate_with(kit, None)[0])
+            rate, log, count = rate_with(kit, command)
             rates["stopped"].append(rate)
             logs.append(log)
-            rates["none"].append(rate_with(kit, None)[0])
+            segments.append(count)
+            if turn % 2 == 0:
+                rates["none"].append(rate_with(kit, None)[0])
     note = "{:,} ranges come in".format(kit.events)
     kit.compare("ship: a daemon beside it", "events/s", ("engine stopped", rates["stopped"]),
                 ("no shipper", rates["none"]), note)
-    kit.tell("ship: the log meanwhile", "MiB", ("WAL", logs))
+    kit.tell("ship: the log meanwhile", "MiB", ("WAL", logs), note="%d segment" % max(segments))
 
 
 def feed(command, file, seconds):
@@ -190,3 +199,24 @@ def lag(kit):
     kit.tell("ship: age of the newest shipped row", "s", ("median", ages[len(ages) // 2]),
              ("99 %", ages[len(ages) * 99 // 100]),
              note="{:,.0f} events/s, an Interval of 1 s".format(rate))
+
+
+def resting(kit):
+    """A shipper whose store is quiet: context switches and CPU time"""
+    seconds = 3 if kit.quick else 10
+    with server_of(kit.top) as server, kit.daemon() as daemon:
+        kit.run("nvtxt-ship", "init", "--target", server.target())
+        shipper = kit.spawn([kit.program("nvtxt-ship"), "--target", server.target(), "--store",
+                             daemon.store])
+        feed([kit.program("nvtxt-send"), "--socket", daemon.socket], kit.input("markers", RATE), 1)
+        while int(server.rows("SELECT count(*) FROM nvtxt.events")[0][0]) < RATE:
+            time.sleep(0.1)
+        time.sleep(3)  # the last round and the last change of a lease are over
+        before = activity(shipper)
+        time.sleep(seconds)
+        after = activity(shipper)
+        shipper.terminate()
+        shipper.wait()
+        kit.processes.remove(shipper)
+    kit.tell("ship: idle, %d s" % seconds, "", ("voluntary switches", after[0] - before[0]),
+             ("others", after[1] - before[1]), ("CPU ms", (after[2] - before[2]) * 1e3))
