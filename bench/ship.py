@@ -111,8 +111,8 @@ def ship(kit):
                     ("\\copy, " + form, found[form]), note)
     kit.compare("ship: --once", "rows/s", ("nvtxt-ship", found["ship"]),
                 ("INSERT of 500", found["insert"]), note)
-    kit.tell("ship: CPU of the shipper", "us/row", ("nvtxt-ship", cost), note=note)
-    kit.tell("ship: peak memory", "MiB", ("nvtxt-ship", peak), note=note)
+    kit.tell("ship: CPU of the shipper", "us/row", ("nvtxt-ship", cost), note=note + "; at most 1.5")
+    kit.tell("ship: peak memory", "MiB", ("nvtxt-ship", peak), note=note + "; at most 64")
 
 
 def rate_with(kit, command):
@@ -153,7 +153,7 @@ def shipping(kit):
     note = "{:,} ranges come in".format(kit.events)
     kit.compare("ship: a daemon beside it", "events/s", ("engine stopped", rates["stopped"]),
                 ("no shipper", rates["none"]), note)
-    kit.tell("ship: the log meanwhile", "MiB", ("WAL", logs), note="%d segment" % max(segments))
+    kit.tell("ship: the log meanwhile", "MiB", ("WAL", logs), note="%d segment; at most 64" % max(segments))
 
 
 def feed(command, file, seconds):
@@ -198,7 +198,7 @@ def lag(kit):
             kit.processes.remove(process)
     kit.tell("ship: age of the newest shipped row", "s", ("median", ages[len(ages) // 2]),
              ("99 %", ages[len(ages) * 99 // 100]),
-             note="{:,.0f} events/s, an Interval of 1 s".format(rate))
+             note="{:,.0f} events/s, an Interval of 1 s; 99 % at most 2.5".format(rate))
 
 
 def resting(kit):
@@ -219,4 +219,4 @@ def resting(kit):
         shipper.wait()
         kit.processes.remove(shipper)
     kit.tell("ship: idle, %d s" % seconds, "", ("voluntary switches", after[0] - before[0]),
-             ("others", after[1] - before[1]), ("CPU ms", (after[2] - before[2]) * 1e3))
+             ("others", after[1] - before[1]), ("CPU ms", (after[2] - before[2]) * 1e3), note="at most 30 and 100 ms")
