@@ -12,6 +12,7 @@ enum outcome ship_outcome_of(enum failure_class class) {
     case FAILURE_MEMORY:
         return OUTCOME_SYSTEM;
     case FAILURE_TARGET:
+    case FAILURE_PASSWORD:
         return OUTCOME_USAGE;
     case FAILURE_REFUSED:
     case FAILURE_NOT_OURS:

@@ -9,7 +9,8 @@
 enum failure_class {
     FAILURE_NONE,
     FAILURE_MEMORY,       // of this process
-    FAILURE_TARGET,       // the connection string is wrong, or holds a password
+    FAILURE_TARGET,       // the connection string is wrong
+    FAILURE_PASSWORD,     // there is a password in the connection string
     FAILURE_GONE,         // no connection: tried again
     FAILURE_ENGINE,       // the engine refused a statement: tried again, on a new connection
     FAILURE_NO_PARTITION, // of events, for a row's day: it is made, and the round begins anew

@@ -24,6 +24,11 @@ static const char *value_of(const PQconninfoOption *options, const char *key) {
     return NULL;
 }
 
+// For texts that cannot be asked for their key words.
+static bool may_have_password(const char *text) {
+    return strcasestr(text, "pass") || strchr(text, '@');
+}
+
 static PQconninfoOption *parse(const char *target, struct failure *failure) {
     char *why = NULL;
     PQconninfoOption *options = PQconninfoParse(target, &why);
@@ -31,13 +36,18 @@ static PQconninfoOption *parse(const char *target, struct failure *failure) {
         failure_set(failure, FAILURE_MEMORY, "out of memory");
     } else if (!options) {
         // libpq quotes the word that it did not understand, which may be part of a password.
-        bool secret = strcasestr(target, "pass") || strchr(target, '@');
+        bool secret = may_have_password(target);
         why[strcspn(why, "\n")] = '\0';
         failure_set(failure, FAILURE_TARGET, "the target is not understood%s%s", secret ? "" : ": ",
                     secret ? "" : why);
     }
     PQfreemem(why);
     return options;
+}
+
+// libpq takes a connection string there for the name of a database.
+static bool is_nested_secret(const char *dbname) {
+    return (strchr(dbname, '=') || strstr(dbname, "://")) && may_have_password(dbname);
 }
 
 enum failure_class target_check(const char *target, struct failure *failure) {
@@ -47,9 +57,11 @@ enum failure_class target_check(const char *target, struct failure *failure) {
     }
     const char *password = value_of(options, "password");
     const char *of_key = value_of(options, "sslpassword");
-    bool secret = (password && *password) || (of_key && *of_key);
+    const char *dbname = value_of(options, "dbname");
+    bool secret =
+        (password && *password) || (of_key && *of_key) || (dbname && is_nested_secret(dbname));
     PQconninfoFree(options);
-    return secret ? failure_set(failure, FAILURE_TARGET,
+    return secret ? failure_set(failure, FAILURE_PASSWORD,
                                 "a password in the target can be read by everyone: use a password "
                                 "file or a service")
                   : FAILURE_NONE;

@@ -10,8 +10,9 @@
 
 #include "ship/engine/failure.h"
 
-// Whether a connection string can be used at all: it is well formed and without a password. "" is
-// libpq's environment. `failure` has the sentence.
+// Whether a connection string can be used at all: it is well formed and without a password, also
+// within the value of dbname, which servers quote. "" is libpq's environment. `failure` has the
+// sentence.
 enum failure_class target_check(const char *target, struct failure *failure);
 
 // The key words to connect with, as PQconnectStartParams() takes them, where dbname is expanded.

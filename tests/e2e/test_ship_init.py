@@ -206,7 +206,10 @@ def test_what_a_connection_is_refused_for():
 
 def test_a_target_has_no_password():
     for target in ("password=secret host=/nowhere", "postgres://u:secret@h/db",
-                   "postgresql://h/db?password=secret", "host=h sslpassword='secret'"):
+                   "postgresql://h/db?password=secret", "host=h sslpassword='secret'",
+                   "host=/nowhere dbname='host=h password=secret'",
+                   "host=/nowhere dbname=postgres://u:secret@h/db",
+                   "postgresql:///host%3Dh%20password%3Dsecret"):
         said = refused(64, "can be read by everyone", "init", "--target", target)
         equal("secret" in said, False)
     said = refused(64, "target", "init", "--target", "host=h password=se'cret =")
