@@ -61,8 +61,11 @@ const struct ship_key *ship_conf_find(const char *name); // NULL: there is no su
 
 // ---- Files (ship/conf_file.c) -------------------------------------------------------------------
 
-// Reads the main file and its drop-ins. Returns 0, 1 when there were faults, or -ENOMEM; each fault
-// is a sentence with file and line. A main file that is not there is one only if `must_exist`.
+enum { SHIP_CONF_PASSWORD = 1, SHIP_CONF_FAULTY };
+
+// Reads the main file and its drop-ins. Returns 0, SHIP_CONF_PASSWORD when there are passwords and
+// no other faults, SHIP_CONF_FAULTY, or -ENOMEM; each fault is a sentence with file and line. A
+// main file that is not there is one only if `must_exist`.
 int ship_conf_load(struct ship_conf *conf, const char *path, bool must_exist,
                    const struct nvtxt_faults *faults);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A key in a file is set as an option is, but that a path must be absolute.
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +10,34 @@
 #include "protocol/base/near.h"
 #include "protocol/conf/conf_files.h"
 #include "ship/conf.h"
+#include "ship/engine/target.h"
 
 struct reader {
     struct ship_conf *conf;
     bool no_memory;
+    bool has_password;
 };
 
 static const char *name_at(const void *context, size_t index) {
     (void)context;
     return index < ship_key_count ? ship_keys[index].name : NULL;
+}
+
+// A password in a target is a fault with an exit status of its own, unless there are others.
+static int check_target(struct nvtxt_ini *ini, const char *target) {
+    struct reader *reader = ini->context;
+    struct failure failure;
+    bool faulty = ini->faulty;
+    enum failure_class class = target_check(target, &failure);
+    if (class == FAILURE_NONE || class == FAILURE_MEMORY) {
+        return class ? -ENOMEM : 0;
+    }
+    nvtxt_ini_fault(ini, "%s", failure.sentence);
+    if (class == FAILURE_PASSWORD) {
+        reader->has_password = true;
+        ini->faulty = faulty;
+    }
+    return 0;
 }
 
 static int take_key(struct nvtxt_ini *ini, const char *name, const char *value) {
@@ -32,7 +52,9 @@ static int take_key(struct nvtxt_ini *ini, const char *name, const char *value) 
         nvtxt_ini_bad_value(ini, name, value, "an absolute path is expected");
         return 0;
     }
-    int r = ship_conf_set(reader->conf, key, value, why, sizeof(why));
+    bool is_target = strcmp(name, "Target") == 0;
+    int r = is_target ? check_target(ini, value) : 0;
+    r = r ?: ship_conf_set(reader->conf, key, value, why, sizeof(why));
     reader->no_memory = r < 0;
     if (r > 0) {
         nvtxt_ini_bad_value(ini, name, value, why);
@@ -49,7 +71,10 @@ int ship_conf_load(struct ship_conf *conf, const char *path, bool must_exist,
                             .take = take_key,
                             .context = &reader};
     int r = nvtxt_conf_files_read(&ini, path, must_exist);
-    return reader.no_memory ? r : ini.faulty;
+    return reader.no_memory      ? r
+           : ini.faulty          ? SHIP_CONF_FAULTY
+           : reader.has_password ? SHIP_CONF_PASSWORD
+                                 : 0;
 }
 
 void ship_conf_path(char *path, size_t size) {

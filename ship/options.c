@@ -280,10 +280,13 @@ static enum outcome read_files(struct ship_options *options, struct term *term, 
     if (r < 0) {
         term_say(term, "%s", strerror(-r));
     }
-    return r < 0 ? OUTCOME_SYSTEM : r ? OUTCOME_CONFIG : OUTCOME_DONE;
+    return r < 0                     ? OUTCOME_SYSTEM
+           : r == SHIP_CONF_FAULTY   ? OUTCOME_CONFIG
+           : r == SHIP_CONF_PASSWORD ? OUTCOME_USAGE
+                                     : OUTCOME_DONE;
 }
 
-// A password would be in the list of processes, or in a file that others read.
+// A password would be in the list of processes. Of files it is said with their lines.
 static enum outcome check_target(const struct ship_options *options, struct term *term) {
     struct failure failure;
     switch (target_check(options->conf.target, &failure)) {

@@ -273,7 +273,12 @@ def test_a_configuration_has_all_its_faults_named():
             equal((line.startswith("nvtxt-ship: error: " + where), words in line), (True, True),
                   line)
     with configuration("[nvtxt-ship]", "Target=password=secret") as path:
-        refused(64, "can be read by everyone", "--check-config", "-c", path)
+        said = refused(64, "can be read by everyone", "--check-config", "-c", path)
+        equal(said.startswith("nvtxt-ship: error: %s:2: " % path), True, said)
+    with configuration("[nvtxt-ship]", "Bogus=1", "Target=password=secret", "Target=nonsense",
+                       "Interval=1s", "Interval=1ms") as path:
+        status, _, said = run_ship("--check-config", "-c", path)
+        equal((status, [line.split(":")[3] for line in said.splitlines()]), (78, list("2346")), said)
     refused(78, "/nowhere", "--check-config", "-c", "/nowhere")
 
 
