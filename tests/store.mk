@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of store/; see Makefile.am for what a line looks like.
-EXTRA_DIST += unit/failing_calls.h unit/store_kit.h
+EXTRA_DIST += unit/failing_calls.h unit/follow_kit.h unit/store_kit.h
 unit_programs += unit/test_batch
 unit_programs += unit/test_bulk
 unit_programs += unit/test_intern
@@ -14,6 +14,10 @@ unit_programs += unit/test_ended
 unit_programs += unit/test_events
 unit_programs += unit/test_sessions
 unit_programs += unit/test_follow
+unit_programs += unit/test_follow_place
+unit_programs += unit/test_follow_rows
+unit_programs += unit/test_follow_segments
+unit_programs += unit/test_follow_watch
 unit_programs += unit/test_rebuild
 unit_programs += unit/test_followed
 unit_programs += unit/test_retention
