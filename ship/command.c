@@ -34,11 +34,7 @@ static enum outcome print(struct term *term, const struct nvtxt_buf *text) {
         term_say(term, "out of memory");
         return OUTCOME_SYSTEM;
     }
-    if (fwrite(text->data, 1, text->len, stdout) == text->len && fflush(stdout) == 0) {
-        return OUTCOME_DONE;
-    }
-    term_say(term, "cannot write to stdout: %m");
-    return OUTCOME_IO;
+    return ship_print(term, text->data, text->len);
 }
 
 // ---- init ---------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@
 
 #include "protocol/text/times.h"
 #include "ship/engine/target.h"
+#include "ship/say.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "unknown"
@@ -212,6 +213,10 @@ static enum outcome bad_option(struct term *term, char **argv, const struct opti
                                                         : "takes no value");
 }
 
+static enum outcome answer(struct term *term, const char *text) {
+    return ship_print(term, text, strlen(text)) ?: OUTCOME_ANSWERED;
+}
+
 // The first walk: -c, --help and --version.
 static enum outcome find_file(struct term *term, int argc, char **argv, const struct option *table,
                               const char **file) {
@@ -223,11 +228,9 @@ static enum outcome find_file(struct term *term, int argc, char **argv, const st
             return bad_option(term, argv, table);
         case HELP:
         case 'h':
-            fputs(help, stdout);
-            return OUTCOME_ANSWERED;
+            return answer(term, help);
         case TELL_VERSION:
-            puts("nvtxt-ship " PACKAGE_VERSION);
-            return OUTCOME_ANSWERED;
+            return answer(term, "nvtxt-ship " PACKAGE_VERSION "\n");
         case CONFIG:
         case 'c':
             *file = optarg;

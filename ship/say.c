@@ -3,7 +3,17 @@
 // Once a signal came, a failure is only how a wait was cut short, and is not said.
 #include "ship/say.h"
 
+#include <stdio.h>
+
 #include "client/common/signals.h"
+
+enum outcome ship_print(struct term *term, const char *text, size_t size) {
+    if (fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0) {
+        return OUTCOME_DONE;
+    }
+    term_say(term, "cannot write to stdout: %m");
+    return OUTCOME_IO;
+}
 
 enum outcome ship_outcome_of(enum failure_class class) {
     switch (class) {

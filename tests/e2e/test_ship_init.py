@@ -3,9 +3,10 @@
 is refused for."""
 import contextlib
 import os
+import subprocess
 import tempfile
 
-from lib import equal, run
+from lib import DEADLINE, equal, program, run
 from postgres import Postgres, database
 from ship import good, refused, run_ship
 
@@ -238,6 +239,11 @@ def test_wrong_command_lines():
             "2026-01-01T00:00:00Z")
     refused(64, "--store-id", "--store-id", "7")
     refused(64, "--label", "--label", "rack")
+    for option in ("--help", "--version"):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([program("ship", "nvtxt-ship"), option], stdout=full,
+                                  stderr=subprocess.PIPE, timeout=DEADLINE, check=False)
+        equal((done.returncode, b"cannot write to stdout: " in done.stderr), (74, True), done.stderr)
     status, out, said = run_ship("--help")
     equal((status, said), (0, ""))
     equal(out.startswith("Usage: nvtxt-ship "), True)
