@@ -45,9 +45,34 @@ static PQconninfoOption *parse(const char *target, struct failure *failure) {
     return options;
 }
 
+static bool has(const char *text, char byte) {
+    return text && strchr(text, byte);
+}
+
 // libpq takes a connection string there for the name of a database.
 static bool is_nested_secret(const char *dbname) {
-    return (strchr(dbname, '=') || strstr(dbname, "://")) && may_have_password(dbname);
+    return dbname && (strchr(dbname, '=') || strstr(dbname, "://")) && may_have_password(dbname);
+}
+
+// A password in a URI in which / or @ is not written as %XX: its rest is taken for the host, the
+// port or the database. An abstract socket has its @ first.
+static bool is_strayed_secret(const char *target, const PQconninfoOption *options) {
+    const char *host = value_of(options, "host");
+    return strncmp(target, "postgres", 8) == 0 && strstr(target, "://") &&
+           (has(host && *host ? host + 1 : NULL, '@') || has(value_of(options, "port"), '@') ||
+            has(value_of(options, "dbname"), '@'));
+}
+
+// An empty one, too: it may replace one that stands before it.
+static bool has_password(const char *target, const PQconninfoOption *options) {
+    return value_of(options, "password") || value_of(options, "sslpassword") ||
+           is_nested_secret(value_of(options, "dbname")) || is_strayed_secret(target, options);
+}
+
+// libpq looks at ports late, and quotes one that is none, which may be a password.
+static bool has_good_ports(const PQconninfoOption *options) {
+    const char *ports = value_of(options, "port");
+    return !ports || ports[strspn(ports, "0123456789, ")] == '\0';
 }
 
 enum failure_class target_check(const char *target, struct failure *failure) {
@@ -55,16 +80,14 @@ enum failure_class target_check(const char *target, struct failure *failure) {
     if (!options) {
         return failure->class;
     }
-    const char *password = value_of(options, "password");
-    const char *of_key = value_of(options, "sslpassword");
-    const char *dbname = value_of(options, "dbname");
-    bool secret =
-        (password && *password) || (of_key && *of_key) || (dbname && is_nested_secret(dbname));
+    bool has_secret = has_password(target, options), is_good = has_good_ports(options);
     PQconninfoFree(options);
-    return secret ? failure_set(failure, FAILURE_PASSWORD,
-                                "a password in the target can be read by everyone: use a password "
-                                "file or a service")
-                  : FAILURE_NONE;
+    return has_secret ? failure_set(failure, FAILURE_PASSWORD,
+                                    "a password in the target can be read by everyone: use a "
+                                    "password file or a service")
+           : is_good  ? FAILURE_NONE
+                      : failure_set(failure, FAILURE_TARGET,
+                                    "the target is not understood: its port is no number");
 }
 
 // Whether one host of the target, or its address, is this machine.

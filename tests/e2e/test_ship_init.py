@@ -210,14 +210,20 @@ def test_a_target_has_no_password():
                    "postgresql://h/db?password=secret", "host=h sslpassword='secret'",
                    "host=/nowhere dbname='host=h password=secret'",
                    "host=/nowhere dbname=postgres://u:secret@h/db",
-                   "postgresql:///host%3Dh%20password%3Dsecret"):
+                   "postgresql:///host%3Dh%20password%3Dsecret",
+                   "postgresql://u:secret/@h/db", "postgresql://u:secret@x@h/db",
+                   "postgresql://u@secret:secret@h/db", "postgresql://u@secret@h/db",
+                   "password=secret password=", "postgresql://u:secret@h/db?password="):
         said = refused(64, "can be read by everyone", "init", "--target", target)
         equal("secret" in said, False)
     said = refused(64, "target", "init", "--target", "host=h password=se'cret =")
     equal("cret" in said, False)
     refused(64, "nonsense", "init", "--target", "nonsense")
     refused(64, "sslmode", "init", "--target", "sslmode=wrong")
-    refused(64, "port", "init", "--target", "port=x host=h")
+    for target in ("port=secret host=/nowhere", "postgresql://h:secret", "port=1,secret"):
+        said = refused(64, "port", "--check-config", "--target", target)
+        equal("secret" in said, False)
+    refused(69, "/nowhere", "init", "--target", "host=/nowhere,@x port=,7")
 
 
 def test_wrong_command_lines():
