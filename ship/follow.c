@@ -85,9 +85,9 @@ static void wait_delay(struct loop *loop) {
     int64_t until = clock_monotonic_ms() + loop->delay_ms - random() % (loop->delay_ms / 10 + 1);
     for (int64_t left; !signals_came() && (left = until - clock_monotonic_ms()) > 0;) {
         struct pollfd fd = {.fd = signals_fd(), .events = POLLIN};
-        poll(&fd, 1, (int)left);
+        notify_alive();
+        poll(&fd, 1, (int)(left < loop->alive_ms ? left : loop->alive_ms));
     }
-    notify_alive();
 }
 
 // The next try is on a new connection. One that is well stays until then: a signal may come, and it

@@ -19,6 +19,7 @@
 #include "client/common/signals.h"
 #include "client/locate/probe.h"
 #include "protocol/text/times.h"
+#include "ship/notify.h"
 #include "ship/rows/text.h"
 #include "ship/say.h"
 #include "store/value/codes.h"
@@ -164,13 +165,16 @@ struct pg_settings session_settings(const struct ship_options *options, const ch
     bool ships = options->command == SHIP_FOLLOW && !options->dry_run;
     bool is_long = options->command == SHIP_INIT || options->command == SHIP_MAINTAIN ||
                    options->command == SHIP_PULL;
+    int64_t alive_ms = notify_interval_ms();
     return (struct pg_settings){.target = options->conf.target,
                                 .schema = options->conf.schema,
                                 .role = role,
                                 .timeout_ms = options->conf.connect_timeout_ms,
                                 .answer_ms = is_long ? PG_LONG_MS : PG_STATEMENT_MS,
                                 .stop_fd = signals_fd(),
-                                .end = ships ? end_shipping : end_command};
+                                .end = ships ? end_shipping : end_command,
+                                .alive = alive_ms < INT64_MAX ? notify_alive : NULL,
+                                .alive_ms = alive_ms};
 }
 
 void session_disconnect(struct session *session) {

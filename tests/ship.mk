@@ -19,4 +19,5 @@ waiting_tests += e2e/test_ship_queries.py
 serial_tests += e2e/test_ship_tools.py
 waiting_tests += e2e/test_ship_network.py
 waiting_tests += e2e/test_ship_users.py
+waiting_tests += e2e/test_ship_watchdog.py
 long_ship_tests = e2e/test_ship_crash.py

@@ -29,6 +29,7 @@ struct pg {
     struct nvtxt_buf sql; // of the last statement
     int64_t stop_ms;      // no wait ends later; 0: nobody stops us
     int64_t cancel_ms;    // when a statement is broken off; 0: it is not
+    int64_t alive_ms;     // when settings.alive is called again
     bool lets_finish;
     bool in_copy;
     char *out; // of pg_copy_get()
@@ -114,12 +115,26 @@ static int64_t time_left(struct pg *pg, int64_t deadline) {
     return until - now;
 }
 
+// Calls settings.alive when it is due. Returns how long a wait of `left` may last until it is
+// again.
+static int64_t tell_alive(struct pg *pg, int64_t left) {
+    int64_t now = now_ms();
+    if (!pg->settings.alive) {
+        return left;
+    }
+    if (now >= pg->alive_ms) {
+        pg->settings.alive();
+        pg->alive_ms = now + pg->settings.alive_ms;
+    }
+    return left < pg->alive_ms - now ? left : pg->alive_ms - now;
+}
+
 // Waits for the socket. FAILURE_GONE when the deadline came first.
 static enum failure_class wait_for(struct pg *pg, short events, int64_t deadline) {
     for (;;) {
         struct pollfd fds[2] = {{.fd = PQsocket(pg->conn), .events = events},
                                 {.fd = pg->stop_ms ? -1 : pg->settings.stop_fd, .events = POLLIN}};
-        int64_t left = time_left(pg, deadline);
+        int64_t left = tell_alive(pg, time_left(pg, deadline));
         int n = poll(fds, 2, left > INT32_MAX ? INT32_MAX : left > 0 ? (int)left : 0);
         if (n > 0 && fds[1].revents) {
             begin_to_stop(pg);

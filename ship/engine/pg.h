@@ -36,6 +36,8 @@ struct pg_settings {
     int stop_fd;        // readable once the program shall end; -1: never
     int64_t stop_ms;    // it ends already, and no wait ends later (CLOCK_MONOTONIC); 0: it does not
     void (*end)(void);  // ends it, from a signal handler, while a host's name is looked up
+    void (*alive)(void); // called while the engine is waited for; NULL: nobody wants to know
+    int64_t alive_ms;    // how often, at least
 };
 
 // Connects. `*pg` is NULL after a failure, which is in `failure`.
