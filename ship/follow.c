@@ -47,6 +47,7 @@ struct loop {
     bool position_known;
     uint64_t position;
     int position_error;
+    struct store_gap gap; // that was not said yet
 };
 
 static void say(const struct loop *loop, enum ship_log_level level, const char *format, ...)
@@ -128,11 +129,23 @@ static void note_success(struct loop *loop) {
 
 // ---- Rounds -------------------------------------------------------------------------------------
 
-static void note_gap(const struct loop *loop, const struct store_gap *gap) {
-    if (gap->count > 0 && loop->watches) {
+static void say_gap(struct loop *loop) {
+    if (loop->gap.count > 0) {
         say(loop, SHIP_LOG_WARNING,
             "%" PRId64 " rows from segment %" PRIu64 " on were removed before they were shipped",
-            gap->count, gap->segment);
+            loop->gap.count, loop->gap.segment);
+    }
+    loop->gap = (struct store_gap){0};
+}
+
+// Who ships once and fails says the failure and nothing before it, so there gaps are added up.
+static void note_gap(struct loop *loop, const struct store_gap *gap) {
+    if (loop->gap.count == 0) {
+        loop->gap.segment = gap->segment;
+    }
+    loop->gap.count += gap->count;
+    if (loop->watches) {
+        say_gap(loop);
     }
 }
 
@@ -347,6 +360,8 @@ enum outcome follow_once(const struct ship_options *options, struct term *term) 
     enum outcome outcome = session_init(&loop.session, options, term);
     if (outcome == OUTCOME_DONE && ship_all(&loop)) {
         outcome = ship_say_failure(term, &loop.session.failure);
+    } else if (outcome == OUTCOME_DONE) {
+        say_gap(&loop);
     }
     session_deinit(&loop.session);
     return outcome;

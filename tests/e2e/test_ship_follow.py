@@ -403,12 +403,14 @@ def test_segments_that_went_are_a_loss_with_their_number():
                 with contextlib.suppress(FileNotFoundError):
                     os.remove(path + end)
         daemon.start()
-        good("--once", *args)
+        said = run_ship("--once", *args)
         equal(texts(server), ["a", "d", "d2", "e"])
         equal(server.rows("SELECT segment, row_id, reason, count > 0 FROM nvtxt.losses"),
               [("1", "0", "retention", "t")])
         lost = int(server.one("SELECT lost FROM nvtxt.fleet"))
         equal(lost >= 4, True, lost)
+        equal(said, (0, "", "nvtxt-ship: warning: %d rows from segment 1 on were removed before they "
+                            "were shipped\n" % lost))
         good("--once", *args)
         equal(server.one("SELECT count(*) FROM nvtxt.losses"), "1")
 
