@@ -91,7 +91,7 @@ const struct conf_key conf_keys[] = {
      SEGMENTS,
      "What all segments together keep, whatever KeepFree asks for. So other programs that fill the "
      "disk do not cost the store its history."},
-    {"ShippedFile", CONF_PATH, CONF_RESTART, AT(shipped_file), 0, 0, NULL, "", SEGMENTS,
+    {"ShippedFile", CONF_PATH, CONF_AT_ONCE, AT(shipped_file), 0, 0, NULL, "", SEGMENTS,
      "File in which nvtxt-ship says how far it has come, its Position=. Segments from there on "
      "wait "
      "for it as KeepUnshipped says. Without such a file, or with that of another store, none "

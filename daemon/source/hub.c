@@ -108,16 +108,18 @@ void hub_listen(struct hub *hub, struct hub_listener *listener) {
 }
 
 static void on_configured(struct job *job) {
+    free(job->limits);
     free(job);
 }
 
 static void configure_writer(struct hub *hub) {
     struct job *job = job_new(JOB_CONFIGURE, on_configured, NULL);
-    if (!job) {
+    if (!job || !(job->limits = malloc(sizeof(*job->limits)))) {
         log_error("the bounds of the store stay as they were: out of memory");
+        free(job);
         return;
     }
-    rotate_limits_of(hub->config, &job->limits);
+    rotate_limits_of(hub->config, job->limits);
     hub_push(hub, job);
 }
 

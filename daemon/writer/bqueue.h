@@ -33,7 +33,7 @@ struct rotate_limits {
     int64_t age_ns;              // of it, 0: any
     int64_t wal_bytes;           // of its log, while a reader prevents that it is used again
     struct store_retention keep; // but for unshipped_from, which the keeper finds out
-    const char *shipped_file;    // "": none. Borrowed until the writer has begun
+    char shipped_file[PATH_MAX]; // see store/segment/shipped.h; "": none
 };
 
 // What retention removed since the start: in all, and by the key that asked for it.
@@ -85,7 +85,7 @@ struct job {
     char *answer;                                // JOB_ROTATE: owned by who gets the job back
     char previous[NAME_MAX + 1];                 // JOB_ROTATE: the segment that was left, or ""
     bool previous_removed;                       // JOB_ROTATE: by retention, before it was done
-    struct rotate_limits limits;                 // JOB_CONFIGURE
+    struct rotate_limits *limits;                // JOB_CONFIGURE: owned by who gets the job back
 
     // JOB_ASK: writer thread.
     int (*ask)(struct store *store, void *question);

@@ -42,8 +42,8 @@ void rotate_limits_of(const struct conf *config, struct rotate_limits *limits) {
                  .free_bytes = conf_share(config->keep_free).bytes,
                  .unshipped_bytes = config->keep_unshipped,
                  .at_least_bytes = config->keep_at_least},
-        .shipped_file = config->shipped_file,
     };
+    snprintf(limits->shipped_file, sizeof(limits->shipped_file), "%s", config->shipped_file);
 }
 
 static void set_options(struct rotate *rotate) {
@@ -108,7 +108,7 @@ int rotate_init(struct rotate *rotate, struct bqueue *queue, const struct revive
     const char *path = revive->path;
     struct store_segments list = {0};
     *rotate = (struct rotate){.path = path, .options = revive->options, .limits = *limits};
-    int r = keeper_init(&rotate->keeper, path, queue, &limits->keep, limits->shipped_file);
+    int r = keeper_init(&rotate->keeper, path, queue, limits);
     if (r < 0) {
         return r;
     }
@@ -133,7 +133,7 @@ void rotate_configure(struct rotate *rotate, const struct rotate_limits *limits,
     rotate->limits = *limits;
     set_options(rotate);
     set_age(rotate, store);
-    keeper_configure(&rotate->keeper, &limits->keep);
+    keeper_configure(&rotate->keeper, limits);
 }
 
 // ---- Log and link -------------------------------------------------------------------------------

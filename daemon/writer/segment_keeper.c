@@ -31,16 +31,23 @@
 // What a round needs: a copy, because the writer may change it meanwhile.
 struct keeper_order {
     struct store_retention retention;
+    char shipped_file[PATH_MAX];
     char store_id[STORE_ID_SIZE];
     char active[NAME_MAX + 1];
     bool active_empty;
     int64_t active_carried;
 };
 
+// With the lock held, or without a thread.
+static void set_limits(struct keeper *keeper, const struct rotate_limits *limits) {
+    keeper->retention = limits->keep;
+    memcpy(keeper->shipped_file, limits->shipped_file, sizeof(keeper->shipped_file));
+}
+
 int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
-                const struct store_retention *retention, const char *shipped_file) {
-    *keeper = (struct keeper){.path = path, .queue = queue, .retention = *retention};
-    snprintf(keeper->shipped_file, sizeof(keeper->shipped_file), "%s", shipped_file);
+                const struct rotate_limits *limits) {
+    *keeper = (struct keeper){.path = path, .queue = queue};
+    set_limits(keeper, limits);
     return thread_init_lock(&keeper->lock, &keeper->changed);
 }
 
@@ -117,21 +124,22 @@ static void find_carried(struct keeper *keeper, const struct store_retention *re
 // ---- What was shipped ---------------------------------------------------------------------------
 
 // The number of the first segment that waits for the shipper; 0: none does. Logs once why none
-// does, until that changes.
+// does, until that or the file's name changes.
 static uint64_t find_unshipped(struct keeper *keeper, const struct keeper_order *order) {
     uint64_t number = 0;
-    if (!*keeper->shipped_file || order->retention.unshipped_bytes == 0) {
+    const char *file = order->shipped_file;
+    if (!*file || order->retention.unshipped_bytes == 0) {
         return 0;
     }
-    int r = store_shipped_read(keeper->shipped_file, order->store_id, &number);
+    int r = store_shipped_read(file, order->store_id, &number);
     const char *why = r < 0                      ? strerror(-r)
                       : r == STORE_SHIPPED_OTHER ? "it is of another store"
                       : r == STORE_SHIPPED_WRONG ? "it does not say a store and a segment"
                                                  : NULL;
-    if (why && !keeper->logged_shipped) {
-        log_warning("no old segment waits for the shipper: %s file=%s", why, keeper->shipped_file);
+    if (why && strcmp(keeper->logged_file, file) != 0) {
+        log_warning("no old segment waits for the shipper: %s file=%s", why, file);
     }
-    keeper->logged_shipped = why != NULL;
+    snprintf(keeper->logged_file, sizeof(keeper->logged_file), "%s", why ? file : "");
     return why ? 0 : number > 0 ? number : 1;
 }
 
@@ -345,6 +353,7 @@ static struct keeper_order order_of(const struct keeper *keeper) {
                                  .active_carried = keeper->active_carried};
     memcpy(order.active, keeper->active, sizeof(order.active));
     memcpy(order.store_id, keeper->store_id, sizeof(order.store_id));
+    memcpy(order.shipped_file, keeper->shipped_file, sizeof(order.shipped_file));
     return order;
 }
 
@@ -455,10 +464,10 @@ void keeper_give_back(struct keeper *keeper, struct job *job_take) {
     pthread_mutex_unlock(&keeper->lock);
 }
 
-static void want(struct keeper *keeper, const struct store_retention *retention) {
+static void want(struct keeper *keeper, const struct rotate_limits *limits) {
     pthread_mutex_lock(&keeper->lock);
-    if (retention) {
-        keeper->retention = *retention;
+    if (limits) {
+        set_limits(keeper, limits);
     }
     keeper->wanted = true;
     pthread_cond_broadcast(&keeper->changed);
@@ -470,8 +479,8 @@ void keeper_check(struct keeper *keeper) {
     start(keeper);
 }
 
-void keeper_configure(struct keeper *keeper, const struct store_retention *retention) {
-    want(keeper, retention); // without a thread there is no old segment
+void keeper_configure(struct keeper *keeper, const struct rotate_limits *limits) {
+    want(keeper, limits); // without a thread there is no old segment
 }
 
 void keeper_get_state(struct keeper *keeper, struct keeper_state *state) {

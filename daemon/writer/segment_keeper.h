@@ -49,6 +49,7 @@ struct keeper {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct store_retention retention;
+    char shipped_file[PATH_MAX]; // "": none
     char store_id[STORE_ID_SIZE];
     char active[NAME_MAX + 1]; // the segment in use, without its folder
     bool active_empty;
@@ -63,16 +64,14 @@ struct keeper {
     // Of the thread only.
     struct keeper_known *known; // by number
     size_t known_count;
-    char shipped_file[PATH_MAX]; // "": none
-    bool logged_shipped;         // that nothing waits for the shipper
-    uint64_t removal_failed;     // number of a segment that could not be removed, which was logged
+    char logged_file[PATH_MAX]; // of which it logged that nothing waits for the shipper; "": none
+    uint64_t removal_failed;    // number of a segment that could not be removed, which was logged
     uint64_t locked; // number of the segment left last, while somebody has locked it; 0: none
 };
 
-// Publishes what it counts with the state of `queue`. `shipped_file`: see store/segment/shipped.h,
-// "" for none.
+// Publishes what it counts with the state of `queue`.
 int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
-                const struct store_retention *retention, const char *shipped_file);
+                const struct rotate_limits *limits);
 void keeper_deinit(struct keeper *keeper); // finishes what was handed over
 
 // The segment of `store` is in use. KeepFiles does not count an empty one, KeepSize not the bytes
@@ -93,6 +92,6 @@ void keeper_give_back(struct keeper *keeper, struct job *job_take);
 // Makes the thread check the old segments soon.
 void keeper_check(struct keeper *keeper);
 
-void keeper_configure(struct keeper *keeper, const struct store_retention *retention);
+void keeper_configure(struct keeper *keeper, const struct rotate_limits *limits);
 
 void keeper_get_state(struct keeper *keeper, struct keeper_state *state);

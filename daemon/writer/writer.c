@@ -338,7 +338,7 @@ static void handle(struct writer *writer, struct job *job) {
     case JOB_PROBE:
         break;
     case JOB_CONFIGURE:
-        rotate_configure(&writer->rotate, &job->limits, writer->store);
+        rotate_configure(&writer->rotate, job->limits, writer->store);
         writer->rotation_checked = false;
         break;
     case JOB_STOP:

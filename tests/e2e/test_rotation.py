@@ -245,8 +245,8 @@ def test_the_oldest_segments_are_removed():
         lib.wait_for(lambda: daemon.control("status")["removed"]["segments"] == 3, "status says so")
 
 
-def shipped(daemon, number, whose=None):
-    path = os.path.join(daemon.folder, "position")
+def shipped(daemon, number, whose=None, name="position"):
+    path = os.path.join(daemon.folder, name)
     with open(path + ".new", "w", encoding="utf-8") as file:
         file.write("%s %d\n" % (whose or store_id(daemon.store), number))
     os.rename(path + ".new", path)
@@ -259,14 +259,14 @@ def fill_segment(daemon):
     return len(daemon.segments())
 
 
-WAITING = "[nvtxtd]\nKeepFiles=1\nKeepFree=0\nShippedFile=%s/position\nKeepUnshipped=%s\n"
+WAITING = "[nvtxtd]\nKeepFiles=1\nKeepFree=0\nShippedFile=%s/%s\nKeepUnshipped=%s\n"
 
 
 def test_segments_wait_for_a_shipper_up_to_a_size():
     with lib.Daemon(config="", start=False) as daemon:
-        def configure(size):
+        def configure(size, name="position"):
             with open(daemon.folder + "/nvtxtd.conf", "w", encoding="utf-8") as file:
-                file.write(WAITING % (daemon.folder, size))
+                file.write(WAITING % (daemon.folder, name, size))
         configure("64M")
         daemon.start()
         lib.equal([fill_segment(daemon), fill_segment(daemon)], [2, 2], "no file: nothing waits")
@@ -285,6 +285,12 @@ def test_segments_wait_for_a_shipper_up_to_a_size():
         os.unlink(daemon.folder + "/position")
         lib.equal(fill_segment(daemon), 2)
         lib.equal(daemon.log_text().count("no old segment waits for the shipper: "), 2)
+        configure("64M", "elsewhere")
+        lib.equal(daemon.control("reload"), {"applied": ["ShippedFile"], "needs_restart": []})
+        lib.wait_for(lambda: re.search("no old segment waits .*/elsewhere$", daemon.log_text(),
+                                       re.MULTILINE), "the other file is not there")
+        shipped(daemon, 1, name="elsewhere")
+        lib.equal([fill_segment(daemon), fill_segment(daemon)], [3, 4], "it counts without a restart")
 
 
 def test_what_retention_removed_is_told():

@@ -48,8 +48,8 @@ static void end(struct kept *kept) {
 // A whole life of it, with the first segment in use.
 static void look(struct kept *kept) {
     struct keeper keeper;
-    struct store_retention retention = {0};
-    cr_assert_eq(keeper_init(&keeper, kept->kit.path, &kept->queue, &retention, ""), 0);
+    struct rotate_limits limits = {0};
+    cr_assert_eq(keeper_init(&keeper, kept->kit.path, &kept->queue, &limits), 0);
     keeper_set_active(&keeper, kept->kit.store, false, 0);
     keeper_check(&keeper);
     keeper_deinit(&keeper);
