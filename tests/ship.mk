@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of ship/; see Makefile.am for what a line looks like.
-EXTRA_DIST += e2e/fleet_board.py e2e/fleet_rows.py e2e/postgres.py e2e/proxy.py e2e/ship.py
+EXTRA_DIST += e2e/fleet_board.py e2e/fleet_rows.py e2e/following.py e2e/postgres.py e2e/proxy.py \
+	e2e/ship.py
 unit_programs += unit/test_ship_binary
 unit_programs += unit/test_ship_failure
 unit_programs += unit/test_ship_guard
@@ -11,6 +12,7 @@ serial_tests += e2e/test_ship.py
 serial_tests += e2e/test_ship_crash.py
 waiting_tests += e2e/test_ship_follow.py
 waiting_tests += e2e/test_ship_full.py
+waiting_tests += e2e/test_ship_identity.py
 waiting_tests += e2e/test_ship_init.py
 waiting_tests += e2e/test_ship_keep.py
 serial_tests += e2e/test_ship_page.py

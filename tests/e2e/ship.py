@@ -221,20 +221,21 @@ def snapshot(server, but=("seen",)):
 
 
 class Shipper:
-    """A shipper that follows; a context manager. It is ended by its own process id."""
+    """A shipper that follows; a context manager. It is ended by its own process id. `under`: a
+    command that becomes the shipper."""
 
-    def __init__(self, *args, env=None):
+    def __init__(self, *args, env=None, under=()):
         self.folder = tempfile.mkdtemp(prefix="nvtxt-ship-")
         self.log = os.path.join(self.folder, "log")
-        self.args = args
+        self.command = [*under, program("ship", "nvtxt-ship"), *args]
         self.env = {**os.environ, "CONFIGURATION_DIRECTORY": self.folder, **(env or {})}
         self.process = None
         self.start()
 
     def start(self):
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([program("ship", "nvtxt-ship"), *self.args], env=self.env,
-                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.process = subprocess.Popen(self.command, env=self.env, stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log)
 
     def __enter__(self):
         return self

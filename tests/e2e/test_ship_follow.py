@@ -1,37 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """nvtxt-ship while it follows: what is new comes, what fails is tried again, each row once."""
-import contextlib
 import os
 import signal
-import sqlite3
+import subprocess
 import time
 
-from lib import Daemon, FaultyDaemon, equal, run, wait_for
+from following import (HEAD, arrived, connected, disconnect, fleet, marker, remove, texts,
+                       waiting)
+from lib import FaultyDaemon, Skip, equal, run, wait_for
 from postgres import database
 from proxy import Proxy
 from ship import Shipper, compare_store, good, refused, run_ship, snapshot
-
-HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
-
-
-def marker(text):
-    return HEAD + 'Marker, 1, 7, 8, "%s"\n' % text
-
-
-def texts(server):
-    return [row[0] for row in server.rows("SELECT text FROM nvtxt.events ORDER BY segment, row_id")]
-
-
-def arrived(server, wanted):
-    wait_for(lambda: texts(server) == wanted, "the rows are there: %r" % wanted)
-
-
-@contextlib.contextmanager
-def fleet(*options, tcp=False):
-    with database(tcp) as server, Daemon() as daemon:
-        good("init", "--target", server.target())
-        yield server, daemon, ("--target", server.target(), "--store", daemon.store,
-                               "--interval", "50ms", *options)
 
 
 def test_new_rows_come_through_rotations():
@@ -163,27 +142,23 @@ def test_a_lease_is_given_back_while_rounds_fail():
 
 
 def test_a_shipper_that_ends_while_it_waits_for_a_lock_takes_no_lease():
-    waits = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'nvtxt-ship' AND datname = " \
-        "current_database()"
     with fleet() as (server, daemon, args):
         daemon.send(marker("a"))
         good("--once", *args)
         with server.held("SELECT 1 FROM nvtxt.cursors FOR UPDATE"), Shipper(*args) as shipper:
-            wait_for(lambda: server.rows(waits + " AND wait_event_type = 'Lock'"), "it waits")
+            wait_for(lambda: waiting(server), "it waits")
             equal(shipper.stop(), 0, shipper.said())
-        wait_for(lambda: not server.rows(waits), "the engine has ended its statement")
+        wait_for(lambda: not connected(server), "the engine has ended its statement")
         equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
 
 
 def test_a_round_that_waits_for_a_lock_is_broken_off_and_the_lease_given_back():
-    waits = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'nvtxt-ship' AND datname = " \
-        "current_database()"
     with fleet() as (server, daemon, args), Shipper(*args) as shipper:
         daemon.send(marker("a"))
         arrived(server, ["a"])
         with server.held("SELECT 1 FROM nvtxt.segments FOR UPDATE"):
             daemon.send(marker("b"))
-            wait_for(lambda: server.rows(waits + " AND wait_event_type = 'Lock'"), "it waits")
+            wait_for(lambda: waiting(server), "it waits")
             equal(shipper.stop(), 0, shipper.said())
             equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
         shipper.start()
@@ -191,9 +166,9 @@ def test_a_round_that_waits_for_a_lock_is_broken_off_and_the_lease_given_back():
         # The row of the lease itself: the engine gives it back once it can.
         with server.held("SELECT 1 FROM nvtxt.cursors FOR UPDATE"):
             daemon.send(marker("c"))
-            wait_for(lambda: server.rows(waits + " AND wait_event_type = 'Lock'"), "it waits")
+            wait_for(lambda: waiting(server), "it waits")
             equal(shipper.stop(), 0, shipper.said())
-        wait_for(lambda: not server.rows(waits), "the engine has ended its statement")
+        wait_for(lambda: not connected(server), "the engine has ended its statement")
         equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
         equal(shipper.said(), "")
 
@@ -206,8 +181,7 @@ def test_a_lease_is_given_back_on_a_connection_of_its_own():
             daemon.send(marker("a"))
             arrived(server, ["a"])
             proxy.refuses = True
-            server.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
-                        "application_name = 'nvtxt-ship'")
+            disconnect(server)
             wait_for(lambda: proxy.refused > 7, "it waits for seconds before it tries again")
             proxy.refuses = False
             equal(shipper.stop(), 0, shipper.said())
@@ -243,8 +217,7 @@ def test_a_server_that_comes_back_gets_everything():
         server.start()
         arrived(server, ["a", "b", "c"])
         wait_for(lambda: "shipping goes on after" in shipper.said(), "its end is logged")
-        server.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
-                    "application_name = 'nvtxt-ship'")
+        disconnect(server)
         daemon.send(marker("d"))
         arrived(server, ["a", "b", "c", "d"])
 
@@ -398,10 +371,7 @@ def test_segments_that_went_are_a_loss_with_their_number():
         daemon.send(marker("e"))
         paths = daemon.segments()
         daemon.stop()
-        for path in paths[:2]:
-            for end in ("", "-wal", "-shm"):
-                with contextlib.suppress(FileNotFoundError):
-                    os.remove(path + end)
+        remove(*paths[:2])
         daemon.start()
         said = run_ship("--once", *args)
         equal(texts(server), ["a", "d", "d2", "e"])
@@ -424,116 +394,12 @@ def test_a_shipper_that_follows_says_what_went():
             for text in "bcd":
                 daemon.control("rotate")
                 daemon.send(marker(text))
-            for path in daemon.segments()[1:3]:
-                for end in ("", "-wal", "-shm"):
-                    with contextlib.suppress(FileNotFoundError):
-                        os.remove(path + end)
+            remove(*daemon.segments()[1:3])
             shipper.process.send_signal(signal.SIGCONT)
             arrived(server, ["a", "d"])
             said = shipper.said()
         equal("2 rows from segment 1 on were removed before they were shipped" in said, True, said)
         equal(server.one("SELECT lost FROM nvtxt.fleet"), "2")
-
-
-def test_a_store_that_another_one_follows_is_shipped_whole():
-    with fleet("--host", "h") as (server, daemon, args):
-        daemon.send(marker("a"))
-        with Shipper(*args) as shipper:
-            arrived(server, ["a"])
-            shipper.process.send_signal(signal.SIGSTOP)
-            daemon.send(marker("b"))
-            daemon.control("rotate")
-            daemon.send(marker("c"))
-            daemon.stop()
-            paths = daemon.segments()
-            store = sqlite3.connect(paths[-1])
-            store.execute("UPDATE META_DATA_EXPORT SET value = "
-                          "'00000000-0000-4000-8000-000000000000' WHERE name = 'STORE_ID'")
-            store.commit()
-            store.close()
-            for end in ("", "-wal", "-shm"):
-                with contextlib.suppress(FileNotFoundError):
-                    os.remove(paths[0] + end)
-            shipper.process.send_signal(signal.SIGCONT)
-            arrived(server, ["a", "b", "c"])
-        equal(server.rows("SELECT store_id, segment, text FROM nvtxt.events ORDER BY text"),
-              [("1", "1", "a"), ("1", "1", "b"), ("2", "2", "c")])
-
-
-def store_with_two_identities(daemon):
-    """The last of three segments has another one, as after a time when none could be read."""
-    daemon.send(marker("b"))
-    daemon.control("rotate")
-    daemon.send(marker("c"))
-    daemon.control("rotate")
-    daemon.send(marker("d"))
-    daemon.stop()
-    store = sqlite3.connect(daemon.segments()[-1])
-    store.execute("UPDATE META_DATA_EXPORT SET value = '00000000-0000-4000-8000-000000000000' "
-                  "WHERE name = 'STORE_ID'")
-    store.commit()
-    store.close()
-
-
-OWNED = "SELECT store_id, segment, text FROM nvtxt.events ORDER BY 1, 2, row_id"
-OF_TWO = [("1", "1", "a"), ("1", "1", "b"), ("1", "2", "c"), ("2", "3", "d")]
-
-
-def test_segments_of_an_older_identity_are_not_shipped_again():
-    with fleet("--host", "h") as (server, daemon, args):
-        daemon.send(marker("a"))
-        with Shipper(*args) as shipper:
-            arrived(server, ["a"])
-            shipper.process.send_signal(signal.SIGSTOP)
-            store_with_two_identities(daemon)
-            shipper.process.send_signal(signal.SIGCONT)
-            wait_for(lambda: server.rows(OWNED) == OF_TWO, "each row is there once")
-        good("--once", *args)
-        equal(server.rows(OWNED), OF_TWO)
-
-
-def test_what_an_older_identity_still_has_comes_first():
-    with fleet("--host", "h") as (server, daemon, args):
-        daemon.send(marker("a"))
-        good("--once", *args)
-        store_with_two_identities(daemon)
-        equal(good("--dry-run", *args), "1 events of segment 3\n")
-        good("--once", *args)
-        equal(server.rows(OWNED), OF_TWO)
-        daemon.start()
-        daemon.send(marker("e"))
-        with Shipper(*args):
-            wait_for(lambda: server.rows(OWNED) == [*OF_TWO, ("2", "3", "e")], "it goes on")
-        equal(server.rows("SELECT store_id, segment, complete FROM nvtxt.segments ORDER BY 1, 2"),
-              [("1", "1", "t"), ("1", "2", "t"), ("2", "3", "f")])
-        equal(server.rows("SELECT 1 FROM nvtxt.losses"), [])
-
-
-def test_a_new_identity_is_seen_after_the_older_segments_went():
-    with fleet("--host", "h") as (server, daemon, args):
-        daemon.send(marker("a"))
-        with Shipper(*args) as shipper:
-            arrived(server, ["a"])
-            shipper.process.send_signal(signal.SIGSTOP)
-            store_with_two_identities(daemon)
-            for path in daemon.segments()[:-1]:
-                for end in ("", "-wal", "-shm"):
-                    with contextlib.suppress(FileNotFoundError):
-                        os.remove(path + end)
-            server.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
-                        "application_name = 'nvtxt-ship'")
-            shipper.process.send_signal(signal.SIGCONT)
-            wait_for(lambda: server.rows(OWNED) == [OF_TWO[0], OF_TWO[3]], "each store has its own")
-        good("--once", *args)
-        equal(server.rows(OWNED), [OF_TWO[0], OF_TWO[3]])
-
-
-def test_an_older_identity_that_nobody_knows_is_no_matter():
-    with fleet("--host", "h") as (server, daemon, args):
-        daemon.send(marker("a"))
-        store_with_two_identities(daemon)
-        good("--once", *args)
-        equal(server.rows(OWNED), [("1", *row[1:]) for row in OF_TWO])
 
 
 def test_a_store_that_comes_back_after_the_connection_is_shipped():
@@ -543,8 +409,7 @@ def test_a_store_that_comes_back_after_the_connection_is_shipped():
             arrived(server, ["a"])
             daemon.stop()
             os.rename(daemon.store, daemon.store + ".away")
-            server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
-                        "application_name = 'nvtxt-ship'")
+            disconnect(server)
             wait_for(lambda: "is not there at the moment" in shipper.said(), "it is missed")
             os.rename(daemon.store + ".away", daemon.store)
             daemon.start()
@@ -552,24 +417,24 @@ def test_a_store_that_comes_back_after_the_connection_is_shipped():
             arrived(server, ["a", "b"])
 
 
-def test_the_position_is_written_for_the_daemon():
-    with fleet() as (server, daemon, args):
-        position = os.path.join(daemon.folder, "position")
-        path = os.path.join(daemon.folder, "c.conf")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("[nvtxt-ship]\nPosition=%s\n" % position)
-        (identity,), = daemon.query("SELECT value FROM META_DATA_EXPORT WHERE name = 'STORE_ID'")
+# What stands between the shipper and the store's folder: no watch can be had.
+WITHOUT_WATCH = ("unshare", "-Ur", "sh", "-c",
+                 'echo 0 >/proc/sys/user/max_inotify_instances && exec "$0" "$@"')
 
-        def content():
-            with contextlib.suppress(FileNotFoundError), open(position, encoding="utf-8") as file:
-                return file.read()
-            return None
-        with Shipper("-c", path, *args) as shipper:
-            daemon.send(marker("a"))
-            wait_for(lambda: content() == identity + " 1\n", "the position is 1")
-            daemon.control("rotate")
-            wait_for(lambda: content() == identity + " 2\n", "the position is 2")
-            equal(shipper.said(), "")
+
+def test_without_a_watch_each_interval_looks():
+    if subprocess.run([*WITHOUT_WATCH, "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+        raise Skip("no namespace of one's own can be had")
+    with fleet("--lease", "1h") as (server, daemon, args):
+        server.rows("CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS "
+                    "'BEGIN PERFORM pg_sleep(0.3); RETURN NEW; END'; CREATE TRIGGER wait BEFORE "
+                    "UPDATE OF event_row ON nvtxt.cursors FOR EACH ROW EXECUTE FUNCTION public.wait()")
+        with Shipper(*args, under=WITHOUT_WATCH):
+            time.sleep(2)  # it does not look again because of its start
+            for wanted in (["a"], ["a", "b"], ["a", "b", "c"]):  # each round takes six intervals
+                daemon.send(marker(wanted[-1]))
+                arrived(server, wanted)
+                time.sleep(0.5)
 
 
 run(globals())

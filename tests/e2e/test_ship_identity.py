@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nvtxt-ship, stores that get another identity, and the position that it writes."""
+import contextlib
+import os
+import signal
+
+from following import (arrived, change, disconnect, fleet, marker, remove, texts,
+                       waiting)
+from lib import DEADLINE, equal, run, wait_for
+from ship import Shipper, good
+
+OTHER = "00000000-0000-4000-8000-000000000000"
+NEW_ID = "UPDATE META_DATA_EXPORT SET value = '%s' WHERE name = 'STORE_ID'" % OTHER
+IDENTITY = "SELECT value FROM META_DATA_EXPORT WHERE name = 'STORE_ID'"
+
+
+def test_a_store_that_another_one_follows_is_shipped_whole():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        with Shipper(*args) as shipper:
+            arrived(server, ["a"])
+            shipper.process.send_signal(signal.SIGSTOP)
+            daemon.send(marker("b"))
+            daemon.control("rotate")
+            daemon.send(marker("c"))
+            daemon.stop()
+            paths = daemon.segments()
+            change(paths[-1], NEW_ID)
+            remove(paths[0])
+            shipper.process.send_signal(signal.SIGCONT)
+            arrived(server, ["a", "b", "c"])
+        equal(server.rows("SELECT store_id, segment, text FROM nvtxt.events ORDER BY text"),
+              [("1", "1", "a"), ("1", "1", "b"), ("2", "2", "c")])
+
+
+def store_with_two_identities(daemon):
+    """The last of three segments has another one, as after a time when none could be read."""
+    daemon.send(marker("b"))
+    daemon.control("rotate")
+    daemon.send(marker("c"))
+    daemon.control("rotate")
+    daemon.send(marker("d"))
+    daemon.stop()
+    change(daemon.segments()[-1], NEW_ID)
+
+
+OWNED = "SELECT store_id, segment, text FROM nvtxt.events ORDER BY 1, 2, row_id"
+OF_TWO = [("1", "1", "a"), ("1", "1", "b"), ("1", "2", "c"), ("2", "3", "d")]
+
+
+def test_segments_of_an_older_identity_are_not_shipped_again():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        with Shipper(*args) as shipper:
+            arrived(server, ["a"])
+            shipper.process.send_signal(signal.SIGSTOP)
+            store_with_two_identities(daemon)
+            shipper.process.send_signal(signal.SIGCONT)
+            wait_for(lambda: server.rows(OWNED) == OF_TWO, "each row is there once")
+        good("--once", *args)
+        equal(server.rows(OWNED), OF_TWO)
+
+
+def test_what_an_older_identity_still_has_comes_first():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        good("--once", *args)
+        store_with_two_identities(daemon)
+        equal(good("--dry-run", *args), "1 events of segment 3\n")
+        good("--once", *args)
+        equal(server.rows(OWNED), OF_TWO)
+        daemon.start()
+        daemon.send(marker("e"))
+        with Shipper(*args):
+            wait_for(lambda: server.rows(OWNED) == [*OF_TWO, ("2", "3", "e")], "it goes on")
+        equal(server.rows("SELECT store_id, segment, complete FROM nvtxt.segments ORDER BY 1, 2"),
+              [("1", "1", "t"), ("1", "2", "t"), ("2", "3", "f")])
+        equal(server.rows("SELECT 1 FROM nvtxt.losses"), [])
+
+
+def test_a_new_identity_is_seen_after_the_older_segments_went():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        with Shipper(*args) as shipper:
+            arrived(server, ["a"])
+            shipper.process.send_signal(signal.SIGSTOP)
+            store_with_two_identities(daemon)
+            remove(*daemon.segments()[:-1])
+            disconnect(server)
+            shipper.process.send_signal(signal.SIGCONT)
+            wait_for(lambda: server.rows(OWNED) == [OF_TWO[0], OF_TWO[3]], "each store has its own")
+        good("--once", *args)
+        equal(server.rows(OWNED), [OF_TWO[0], OF_TWO[3]])
+
+
+def test_an_older_identity_that_nobody_knows_is_no_matter():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        store_with_two_identities(daemon)
+        good("--once", *args)
+        equal(server.rows(OWNED), [("1", *row[1:]) for row in OF_TWO])
+
+
+def positions(daemon):
+    """A configuration, and the file that is written with it."""
+    path, position = (os.path.join(daemon.folder, name) for name in ("c.conf", "position"))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("[nvtxt-ship]\nPosition=%s\n" % position)
+    return path, position
+
+
+def read(path):
+    with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8") as file:
+        return file.read()
+    return None
+
+
+def test_the_position_is_written_for_the_daemon():
+    with fleet() as (server, daemon, args):
+        path, position = positions(daemon)
+        (identity,), = daemon.query(IDENTITY)
+
+        with Shipper("-c", path, *args) as shipper:
+            daemon.send(marker("a"))
+            wait_for(lambda: read(position) == identity + " 1\n", "the position is 1")
+            daemon.control("rotate")
+            wait_for(lambda: read(position) == identity + " 2\n", "the position is 2")
+            equal(shipper.said(), "")
+
+
+def test_a_signal_between_two_identities_leaves_the_position_of_the_first():
+    with fleet("--host", "h") as (server, daemon, args):
+        path, position = positions(daemon)
+        args = ("--once", "-c", path, *args)
+        (identity,), = daemon.query(IDENTITY)
+        daemon.send(marker("a"))
+        good(*args)
+        daemon.send(marker("b"))
+        daemon.control("rotate")
+        daemon.send(marker("c"))
+        daemon.stop()
+        change(daemon.segments()[-1], NEW_ID)
+        for _ in range(9):  # on a machine that is too busy the round is broken off
+            with contextlib.ExitStack() as lock:
+                lock.enter_context(server.held("SELECT 1 FROM nvtxt.segments FOR UPDATE"))
+                with Shipper(*args) as shipper:
+                    wait_for(lambda: waiting(server), "its last round of the first one waits")
+                    shipper.process.send_signal(signal.SIGTERM)
+                    lock.close()
+                    equal(shipper.process.wait(DEADLINE), 0, shipper.said())
+            equal(read(position), identity + " 1\n")
+            if texts(server) == ["a", "b"]:
+                break
+        equal(texts(server), ["a", "b"])
+        good(*args)
+        equal(read(position), OTHER + " 2\n")
+
+
+run(globals())
