@@ -87,6 +87,8 @@ static enum failure_class open_store(struct session *session) {
         r = STORE_DONE;
     }
     if (r) {
+        store_follow_close(session->follow); // without an identity it cannot be shipped
+        session->follow = NULL;
         return failure_set(&session->failure, class_of(r) ?: FAILURE_NO_STORE, "%s", error);
     }
     const char *id = *given ? given : store_follow_id(session->follow);
@@ -308,15 +310,15 @@ static enum failure_class finish_older(struct session *session, const char *othe
     if (class == FAILURE_NONE) {
         store_follow_segment(session->follow, &segment);
     }
-    // These segments are not what was shipped, or they went.
-    if (class == FAILURE_CLONE || class == FAILURE_NEW_STORE ||
-        segment.number >= session->first.segment) {
-        strcpy(session->store, id);
-        session->cursor = (struct cursor){0};
-        store_follow_take(session->follow, id);
-        class = FAILURE_NONE;
+    if (class == FAILURE_NONE && segment.number < session->first.segment) {
+        return class;
     }
-    return class;
+    strcpy(session->store, id);
+    session->cursor = (struct cursor){0};
+    store_follow_take(session->follow, id);
+    // These segments are not what was shipped, or they went.
+    bool has_none = class == FAILURE_CLONE || class == FAILURE_NEW_STORE;
+    return has_none ? FAILURE_NONE : class;
 }
 
 // The store is new to the engine. Its oldest segments may have an identity that is not: what they

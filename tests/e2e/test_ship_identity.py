@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 
+from client import run_client
 from following import (arrived, change, disconnect, fleet, marker, remove, texts,
                        waiting)
 from lib import DEADLINE, equal, run, wait_for
@@ -12,6 +13,7 @@ from ship import Shipper, good
 OTHER = "00000000-0000-4000-8000-000000000000"
 NEW_ID = "UPDATE META_DATA_EXPORT SET value = '%s' WHERE name = 'STORE_ID'" % OTHER
 IDENTITY = "SELECT value FROM META_DATA_EXPORT WHERE name = 'STORE_ID'"
+NO_ID = "DELETE FROM META_DATA_EXPORT WHERE name = 'STORE_ID'"
 
 
 def test_a_store_that_another_one_follows_is_shipped_whole():
@@ -99,6 +101,27 @@ def test_an_older_identity_that_nobody_knows_is_no_matter():
         store_with_two_identities(daemon)
         good("--once", *args)
         equal(server.rows(OWNED), [("1", *row[1:]) for row in OF_TWO])
+
+
+def test_a_file_without_an_identity_is_not_shipped_as_the_one_before():
+    with fleet("--host", "h") as (server, daemon, args):
+        path = os.path.join(daemon.folder, "lines.nvtxt")
+        plain = os.path.join(daemon.folder, "plain.sqlite")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(marker("b"))
+        equal(run_client("nvtxt-import", "create", "-q", "-n", path, "-o", plain)[0], 0)
+        change(plain, NO_ID)
+        daemon.send(marker("a"))
+        with Shipper(*args) as shipper:
+            arrived(server, ["a"])
+            daemon.stop()
+            os.replace(plain, daemon.store)
+            wait_for(lambda: "has no STORE_ID: start nvtxtd once; it is tried again"
+                     in shipper.said(), "it says so")
+            equal(texts(server), ["a"])
+            change(daemon.store, "INSERT INTO META_DATA_EXPORT VALUES ('STORE_ID', '%s')" % OTHER)
+            wait_for(lambda: server.rows("SELECT store_id, text FROM nvtxt.events ORDER BY 1") ==
+                     [("1", "a"), ("2", "b")], "it is a store of its own")
 
 
 def positions(daemon):
