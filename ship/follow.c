@@ -180,7 +180,7 @@ static enum failure_class connect_now(struct loop *loop) {
     loop->step_ms = loop->conf->interval_ms;
     enum failure_class class = session->follow ? FAILURE_NONE : begin_anew(loop);
     class = class ?: session_connect(session, false);
-    if (class == FAILURE_NEW_STORE) { // and nothing is left of the one before
+    while (class == FAILURE_NEW_STORE && !signals_came()) { // nothing is left of the one before
         class = begin_anew(loop);
         class = class ?: session_connect(session, false);
     }
