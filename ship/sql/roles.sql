@@ -44,10 +44,16 @@ BEGIN
     EXECUTE format('CREATE POLICY read ON %I FOR SELECT TO "nvtxt_read" USING (true)', name);
     EXECUTE format('CREATE POLICY ship ON %I TO "nvtxt_ship" USING (%s)', name,
                    CASE name WHEN 'stores' THEN 'owner = session_user' ELSE 'mine(store_id)' END);
-    -- Nobody chooses the number of a store: neither one that another store gets later, nor one that
-    -- a removed store had. Numbers below 0 are for trying, and rolled back.
-    CONTINUE WHEN name <> 'stores';
+  END LOOP;
+END $$;
+
+-- Nobody chooses the number of a store: neither one that another store gets later, nor one that a
+-- removed store had. Numbers below 0 are for trying, and rolled back.
+DO $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_policies WHERE schemaname = 'nvtxt'
+                 AND policyname = 'own_number') THEN
     CREATE POLICY own_number ON stores AS RESTRICTIVE FOR INSERT TO "nvtxt_ship" WITH CHECK
       (CASE WHEN store_id < 0 THEN true ELSE store_id = currval('stores_store_id_seq') END);
-  END LOOP;
+  END IF;
 END $$;

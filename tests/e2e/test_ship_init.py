@@ -76,6 +76,9 @@ def test_init_makes_the_schema_once():
         before = everything(server)
         good("init", "--target", target)
         equal(everything(server), before)
+        server.rows("DROP POLICY own_number ON nvtxt.stores")  # as it was before there was one
+        good("init", "--target", target)
+        equal(server.one("SELECT count(*) FROM pg_policies WHERE policyname = 'own_number'"), "1")
         good("init", "--target", target, "--keep-days=7")
         equal(server.one("SELECT keep_days FROM nvtxt.meta"), "7")
         good("init", "--target", target, "--schema", "user", "--no-roles", "--plain-events",
