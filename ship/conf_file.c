@@ -55,7 +55,7 @@ static int take_key(struct nvtxt_ini *ini, const char *name, const char *value) 
     bool is_target = strcmp(name, "Target") == 0;
     int r = is_target ? check_target(ini, value) : 0;
     r = r ?: ship_conf_set(reader->conf, key, value, why, sizeof(why));
-    reader->no_memory = r < 0;
+    reader->no_memory = reader->no_memory || r < 0;
     if (r > 0) {
         nvtxt_ini_bad_value(ini, name, value, why);
     }
@@ -70,8 +70,8 @@ int ship_conf_load(struct ship_conf *conf, const char *path, bool must_exist,
                             .faults = faults,
                             .take = take_key,
                             .context = &reader};
-    int r = nvtxt_conf_files_read(&ini, path, must_exist);
-    return reader.no_memory      ? r
+    (void)nvtxt_conf_files_read(&ini, path, must_exist); // what fails is a fault
+    return reader.no_memory      ? -ENOMEM
            : ini.faulty          ? SHIP_CONF_FAULTY
            : reader.has_password ? SHIP_CONF_PASSWORD
                                  : 0;
