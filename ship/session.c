@@ -364,12 +364,25 @@ static enum failure_class take_over(struct session *session) {
     return session_pg_failure(session, class);
 }
 
+// Who may read the rows of all hosts needs no right to ship for a look.
+static enum failure_class check_rights(struct session *session) {
+    enum ship_command command = session->options->command;
+    enum failure_class class = FAILURE_NONE;
+    session->reads_all = false;
+    if (command == SHIP_STATUS || command == SHIP_METRICS) {
+        class = session_pg_failure(session, cursor_reads_all(session->pg, &session->reads_all));
+    }
+    return class || session->reads_all
+               ? class
+               : cursor_check_rights(session->pg, session->options->conf.schema, &session->failure);
+}
+
 static enum failure_class check_schema(struct session *session) {
     const char *schema = session->options->conf.schema;
     pg_say_what(session->pg, "to say how far the store is shipped");
     enum failure_class class =
         schema_check(session->pg, schema, &session->schema, &session->failure);
-    return class ?: cursor_check_rights(session->pg, schema, &session->failure);
+    return class ?: check_rights(session);
 }
 
 enum failure_class session_connect(struct session *session, bool looks) {
@@ -390,7 +403,9 @@ enum failure_class session_connect(struct session *session, bool looks) {
     if (class == FAILURE_NONE && !looks) {
         class = take_over(session);
     } else if (class == FAILURE_NONE && session->cursor.store_id == 0) {
-        class = cursor_check_owner(session->pg, session->store, &session->failure);
+        class = session->reads_all
+                    ? FAILURE_NONE
+                    : cursor_check_owner(session->pg, session->store, &session->failure);
         class = class ?: first_place(session, &session->cursor.place);
         class = class ?: session_seek(session);
     }

@@ -31,6 +31,7 @@ struct session {
 
     struct pg *pg; // NULL: not connected
     struct schema_facts schema;
+    bool reads_all;           // no row is hidden from the role, and it only looks
     struct cursor cursor;     // as the engine has it
     int64_t leased;           // the store whose lease is to be given back; 0: none
     struct store_place first; // where the store begins, after segments of an older identity

@@ -220,6 +220,15 @@ enum failure_class cursor_make_partitions(struct pg *pg, int64_t first_ns, int64
     return class;
 }
 
+enum failure_class cursor_reads_all(struct pg *pg, bool *all) {
+    struct pg_rows *rows;
+    enum failure_class class =
+        pg_ask(pg, "SELECT has_table_privilege('@.fleet', 'SELECT')", NULL, 0, &rows);
+    *all = class == FAILURE_NONE && strcmp(pg_text(rows, 0, 0), "t") == 0;
+    pg_rows_free(rows);
+    return class;
+}
+
 enum failure_class cursor_check_rights(struct pg *pg, const char *schema, struct failure *failure) {
     struct pg_rows *rows;
     enum failure_class class = pg_ask(pg,

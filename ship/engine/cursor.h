@@ -63,5 +63,8 @@ enum failure_class cursor_move(struct pg *pg, int64_t store_id, const struct cur
 enum failure_class cursor_make_partitions(struct pg *pg, int64_t first_ns, int64_t last_ns,
                                           int64_t *made);
 
+// Whether this role reads the rows of all hosts.
+enum failure_class cursor_reads_all(struct pg *pg, bool *all);
+
 // Whether this role may do all that shipping needs. FAILURE_REFUSED names the GRANT.
 enum failure_class cursor_check_rights(struct pg *pg, const char *schema, struct failure *failure);

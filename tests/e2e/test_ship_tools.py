@@ -67,6 +67,24 @@ def test_status_says_how_far_it_is():
         equal(server.one("SELECT count(*) FROM nvtxt.events"), "3")
 
 
+def test_who_may_read_everything_may_look():
+    with database() as server, Daemon() as daemon:
+        args = ("--target", server.target(), "--store", daemon.store)
+        good("init", *args)
+        server.rows("CREATE ROLE grafana LOGIN IN ROLE nvtxt_read; CREATE ROLE nobody1 LOGIN")
+        reader = ("--target", server.target(user="grafana"), "--store", daemon.store)
+        daemon.send(marker("a"))
+        equal(status(*reader)[0], 1)
+        good("--once", *args)
+        code, found = status(*reader)
+        equal((code, found["events"], found["behind_rows"]), (0, 1, 0))
+        equal("nvtxt_ship_up 1\n" in good("metrics", *reader), True)
+        refused(77, "GRANT nvtxt_ship TO grafana", "--once", *reader)
+        refused(77, "GRANT nvtxt_ship TO grafana", "--dry-run", *reader)
+        refused(77, "GRANT nvtxt_ship TO nobody1", "status", "--target",
+                server.target(user="nobody1"), "--store", daemon.store)
+
+
 def test_metrics_are_text_for_prometheus():
     with database() as server, Daemon() as daemon:
         args = ("--target", server.target(), "--store", daemon.store)
