@@ -73,7 +73,7 @@ static enum outcome look(const struct ship_options *options, struct term *term,
     if (outcome) {
         return outcome;
     }
-    enum failure_class class = session_connect(session, true);
+    enum failure_class class = session_connect(session, SESSION_LOOK);
     class = class ?: session_store_failure(session, store_follow_refresh(session->follow));
     class = class ?: session_store_failure(session, store_follow_behind(session->follow, &behind));
     *status = (struct status){.store = session->store};

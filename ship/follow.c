@@ -179,10 +179,10 @@ static enum failure_class connect_now(struct loop *loop) {
     loop->store_changed = true;
     loop->step_ms = loop->conf->interval_ms;
     enum failure_class class = session->follow ? FAILURE_NONE : begin_anew(loop);
-    class = class ?: session_connect(session, false);
+    class = class ?: session_connect(session, SESSION_SHIP);
     while (class == FAILURE_NEW_STORE && !signals_came()) { // nothing is left of the one before
         class = begin_anew(loop);
-        class = class ?: session_connect(session, false);
+        class = class ?: session_connect(session, SESSION_SHIP);
     }
     return class;
 }
@@ -338,7 +338,7 @@ static enum failure_class until_now(struct session *session) {
 static enum failure_class ship_all(struct loop *loop) {
     struct session *session = &loop->session;
     struct round round = {.more = true};
-    enum failure_class class = session_connect(session, false);
+    enum failure_class class = session_connect(session, SESSION_SHIP);
     class = class ?: until_now(session);
     while (class == FAILURE_NONE && round.more && !signals_came()) {
         loop->changes_ms = 0;
@@ -382,12 +382,17 @@ static enum failure_class count_segment(struct session *session, int64_t *events
     return failure_set(&session->failure, FAILURE_STORE, "a signal came");
 }
 
-static enum failure_class print_segments(struct session *session) {
-    int64_t all = 0;
-    struct store_follow_segment segment;
+struct dry_run {
+    int64_t events;   // of all segments
+    uint64_t segment; // the last one
+};
+
+// FAILURE_NEW_STORE: the next segment is of another store.
+static enum failure_class print_segments(struct session *session, struct dry_run *run) {
     for (;;) {
         int64_t events = 0;
         struct store_gap gap;
+        struct store_follow_segment segment;
         store_follow_segment(session->follow, &segment);
         enum failure_class class = count_segment(session, &events);
         if (class) {
@@ -396,33 +401,40 @@ static enum failure_class print_segments(struct session *session) {
         if (events > 0) {
             printf("%" PRId64 " events of segment %" PRIu64 "\n", events, segment.number);
         }
-        all += events;
-        if (!store_follow_is_finished(session->follow)) {
-            break;
-        }
-        int r = store_follow_next(session->follow, &gap);
-        if (r == STORE_NOT_FOUND) {
-            break;
-        }
+        run->events += events;
+        run->segment = segment.number;
+        int r = store_follow_is_finished(session->follow) ? store_follow_next(session->follow, &gap)
+                                                          : STORE_NOT_FOUND;
         if (r) {
             return session_store_failure(session, r);
         }
     }
-    if (all == 0) {
-        printf("0 events of segment %" PRIu64 "\n", segment.number);
+}
+
+// Rows that an older identity still has come first, as they would be shipped.
+static enum failure_class print_stores(struct session *session) {
+    struct dry_run run = {0};
+    enum failure_class class = session_connect(session, SESSION_COUNT);
+    for (;;) {
+        class = class ?: until_now(session);
+        class = class ?: print_segments(session, &run);
+        if (class != FAILURE_NEW_STORE) {
+            break;
+        }
+        class = session_reopen(session);
+        class = class ?: session_connect(session, SESSION_COUNT);
     }
-    return FAILURE_NONE;
+    if (class == FAILURE_NONE && run.events == 0) {
+        printf("0 events of segment %" PRIu64 "\n", run.segment);
+    }
+    return class;
 }
 
 enum outcome follow_dry_run(const struct ship_options *options, struct term *term) {
     struct session session;
     enum outcome outcome = session_init(&session, options, term);
     if (outcome == OUTCOME_DONE) {
-        enum failure_class class = session_connect(&session, true);
-        class = class ?: session_store_failure(&session, store_follow_refresh(session.follow));
-        class = class ?: until_now(&session);
-        class = class ?: print_segments(&session);
-        if (class) {
+        if (print_stores(&session)) {
             outcome = ship_say_failure(term, &session.failure);
         } else if (fflush(stdout) != 0) {
             term_say(term, "cannot write to stdout: %m");

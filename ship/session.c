@@ -323,7 +323,7 @@ static enum failure_class finish_older(struct session *session, const char *othe
 
 // The store is new to the engine. Its oldest segments may have an identity that is not: what they
 // have belongs to that one, and is shipped under it first.
-static enum failure_class look_for_older(struct session *session, bool looks) {
+static enum failure_class look_for_older(struct session *session, enum session_purpose purpose) {
     struct store_place first;
     struct cursor older;
     char other[STORE_ID_SIZE];
@@ -336,7 +336,8 @@ static enum failure_class look_for_older(struct session *session, bool looks) {
         return class;
     }
     session->first = first;
-    return looks || session->older_done ? FAILURE_NONE : finish_older(session, other, &older);
+    return purpose == SESSION_LOOK || session->older_done ? FAILURE_NONE
+                                                          : finish_older(session, other, &older);
 }
 
 static enum failure_class take_over(struct session *session) {
@@ -385,7 +386,7 @@ static enum failure_class check_schema(struct session *session) {
     return class ?: check_rights(session);
 }
 
-enum failure_class session_connect(struct session *session, bool looks) {
+enum failure_class session_connect(struct session *session, enum session_purpose purpose) {
     const struct pg_settings settings = session_settings(session->options, "ship");
     session_disconnect(session);
     session->cursor = (struct cursor){0};
@@ -398,9 +399,9 @@ enum failure_class session_connect(struct session *session, bool looks) {
     class = class ?: compare(session);
     if (class == FAILURE_NONE && session->cursor.store_id == 0 &&
         !*session->options->conf.store_id) {
-        class = look_for_older(session, looks);
+        class = look_for_older(session, purpose);
     }
-    if (class == FAILURE_NONE && !looks) {
+    if (class == FAILURE_NONE && purpose == SESSION_SHIP) {
         class = take_over(session);
     } else if (class == FAILURE_NONE && session->cursor.store_id == 0) {
         class = session->reads_all

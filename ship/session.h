@@ -53,8 +53,13 @@ void session_deinit(struct session *session);
 struct pg_settings session_settings(const struct ship_options *options, const char *role);
 
 // Connects, checks schema and store, registers the store where it is new, and takes the lease.
-// `looks`: only looks, and writes nothing; the cursor's id may be 0 then.
-enum failure_class session_connect(struct session *session, bool looks);
+// What a connection is for. Only the first writes; without it the cursor's id may be 0.
+enum session_purpose {
+    SESSION_SHIP,
+    SESSION_COUNT, // to read the rows that shipping would bring
+    SESSION_LOOK   // to ask how far the store is shipped
+};
+enum failure_class session_connect(struct session *session, enum session_purpose purpose);
 void session_disconnect(struct session *session);
 
 // Opens the store anew, whose next segment has another identity, and connects anew with the next

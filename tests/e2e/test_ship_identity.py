@@ -68,8 +68,10 @@ def test_what_an_older_identity_still_has_comes_first():
         daemon.send(marker("a"))
         good("--once", *args)
         store_with_two_identities(daemon)
-        equal(good("--dry-run", *args), "1 events of segment 3\n")
+        equal(good("--dry-run", *args), "1 events of segment 1\n1 events of segment 2\n"
+              "1 events of segment 3\n")
         good("--once", *args)
+        equal(good("--dry-run", *args), "0 events of segment 3\n")
         equal(server.rows(OWNED), OF_TWO)
         daemon.start()
         daemon.send(marker("e"))
