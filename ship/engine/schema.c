@@ -111,7 +111,8 @@ enum failure_class schema_check(struct pg *pg, const char *name, struct schema_f
     enum failure_class class =
         pg_ask(pg,
                "SELECT version, compatible, keep_days, (SELECT relkind <> 'p' FROM pg_class WHERE "
-               "oid = '@.events'::regclass)::integer FROM @.meta",
+               "oid = '@.events'::regclass)::integer, (SELECT NOT relrowsecurity FROM pg_class "
+               "WHERE oid = '@.stores'::regclass)::integer FROM @.meta",
                NULL, 0, &rows);
     if (class == FAILURE_NO_SCHEMA || (class == FAILURE_NONE && pg_rows_count(rows) == 0)) {
         class = failure_set(failure, FAILURE_NO_SCHEMA,
@@ -124,6 +125,7 @@ enum failure_class schema_check(struct pg *pg, const char *name, struct schema_f
         facts->version = pg_int(rows, 0, 0);
         facts->keep_days = pg_int(rows, 0, 2);
         facts->plain_events = pg_int(rows, 0, 3) != 0;
+        facts->no_roles = pg_int(rows, 0, 4) != 0;
     }
     pg_rows_free(rows);
     return class;
@@ -145,11 +147,11 @@ static enum failure_class check_encoding(struct pg *pg, struct failure *failure)
     return class;
 }
 
-// Whether there is a schema already, in `*is_there`; one that is too new is a failure.
+// Whether there is a schema already, in `*is_there`, and what it is; one that is too new is a
+// failure.
 static enum failure_class look(struct pg *pg, const char *name, bool *is_there,
-                               struct failure *failure) {
+                               struct schema_facts *facts, struct failure *failure) {
     struct pg_rows *rows;
-    struct schema_facts facts;
     enum failure_class class =
         pg_ask(pg, "SELECT to_regclass('@.meta') IS NOT NULL", NULL, 0, &rows);
     if (class) {
@@ -157,7 +159,7 @@ static enum failure_class look(struct pg *pg, const char *name, bool *is_there,
     }
     *is_there = strcmp(pg_text(rows, 0, 0), "t") == 0;
     pg_rows_free(rows);
-    return *is_there ? schema_check(pg, name, &facts, failure) : FAILURE_NONE;
+    return *is_there ? schema_check(pg, name, facts, failure) : FAILURE_NONE;
 }
 
 // ---- What a role lacks --------------------------------------------------------------------------
@@ -187,13 +189,15 @@ void schema_add_grant(struct pg *pg, const char *name, struct failure *failure) 
 static enum failure_class make(struct pg *pg, const char *name, const struct schema_wishes *wishes,
                                struct failure *failure) {
     bool is_there = false;
+    struct schema_facts facts = {0};
+    struct schema_wishes kept = *wishes;
     // Two that run at once: the second one finds what the first one made.
     enum failure_class class =
         pg_run(pg, "BEGIN; SELECT pg_advisory_xact_lock(hashtext('nvtxt-ship init'))");
     if (class) {
         return failed(pg, failure);
     }
-    class = look(pg, name, &is_there, failure);
+    class = look(pg, name, &is_there, &facts, failure);
     if (class) {
         return class;
     }
@@ -201,7 +205,8 @@ static enum failure_class make(struct pg *pg, const char *name, const struct sch
     if (!is_there) {
         add_tables(&sql, name, wishes);
     }
-    add_rest(&sql, name, wishes);
+    kept.no_roles |= facts.no_roles; // whoever ships there has rights that were given by hand
+    add_rest(&sql, name, &kept);
     nvtxt_buf_add_string(&sql, "COMMIT");
     nvtxt_buf_add(&sql, "", 1);
     if (nvtxt_buf_failed(&sql)) {

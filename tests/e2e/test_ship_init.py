@@ -85,6 +85,9 @@ def test_init_makes_the_schema_once():
              "--keep-days", "3")
         equal(server.rows('SELECT keep_days, "user".make_partitions(%s, %s + 1) FROM "user".meta'
                           % (TODAY, TODAY)), [("3", "0")])
+        before = everything(server)
+        good("init", "--target", target, "--schema", "user")
+        equal(everything(server), before)
         equal(server.rows("SELECT rolname FROM pg_roles WHERE rolname LIKE 'user_%'"), [])
         good("init", "--target", target, "--schema", "other", "--no-own-rows")
         equal(server.rows("SELECT tgrelid::regclass FROM pg_trigger WHERE tgname = 'own_rows'"),
