@@ -5,7 +5,6 @@
 // the first byte of a chunk is sent.
 #include "ship/round.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 #include "client/common/signals.h"

@@ -8,7 +8,6 @@
 // input that can still go into a spool is something to do.
 #include "client/send/reconnect.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,9 @@
 
 #include "protocol/conf/ini.h"
 
-// Reads them. `ini` has its keys' section and `take`; afterwards it says whether there were faults,
-// one sentence for each. Returns 0, or -errno when the main file cannot be read or `take` failed,
-// which is a fault, too. A main file that does not exist is one only if `must_exist`.
+// Reads them. The caller has set the first members of `ini`, up to `context`; afterwards `faulty`
+// says whether there were faults, and `complain` has got a sentence for each. A file that cannot be
+// read, or whose reading `take` has ended, is a fault. When it is the main file, no drop-in is
+// read, and -errno is returned; else 0. A main file that does not exist is a fault only if
+// `must_exist`.
 int nvtxt_conf_files_read(struct nvtxt_ini *ini, const char *path, bool must_exist);

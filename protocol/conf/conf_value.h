@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kinds of values in a configuration. A function that sets a field returns 0, 1 for a value that is
-// none (`why` says what is expected, in `size` bytes), or -ENOMEM; only with 0 is the field
-// changed.
+// Kinds of values in a configuration. A function that sets a field returns 0, 1 for a bad value
+// (`why` says what is expected, in `size` bytes), or -ENOMEM; the field changes only with 0.
 #pragma once
 
 #include <stdbool.h>
@@ -18,10 +17,11 @@ extern const struct nvtxt_unit nvtxt_conf_sizes[];     // bytes; K, M, G: powers
 extern const struct nvtxt_unit nvtxt_conf_durations[]; // milliseconds; a bare number is seconds
 extern const struct nvtxt_unit nvtxt_conf_plain[];     // no unit
 
-// Reads digits and one of the units, which a row without a name ends, blanks between them allowed.
-// Returns false for anything else and for a number that does not fit.
+// Reads digits, blanks or none, and one of the units, which a row without a name ends. Returns
+// false for anything else and for a number that does not fit.
 bool nvtxt_conf_number(const char *text, const struct nvtxt_unit *units, int64_t *number);
 
+// Says in `why` which times are expected.
 void nvtxt_conf_expect_duration(int64_t least_ms, int64_t most_ms, char *why, size_t size);
 
 // The place of a word among `choices`: "full|normal".

@@ -23,8 +23,8 @@ struct nvtxt_ini {
     const char *section; // the only one that is known: "nvtxtd"
     const char *manual;  // the page that lists the keys: "nvtxtd.conf(5)"
     const struct nvtxt_faults *faults;
-    // Takes a key of the section. A bad one is for nvtxt_ini_fault(). Returns 0, or -errno, which
-    // ends the reading.
+    // Takes a key of the section. Of a bad key or value it tells nvtxt_ini_fault(), and returns 0.
+    // Returns -errno to end the reading of this file.
     int (*take)(struct nvtxt_ini *ini, const char *name, const char *value);
     void *context; // of `take`
 
@@ -42,7 +42,7 @@ void nvtxt_ini_fault(struct nvtxt_ini *ini, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // The faults of every program's keys: there is no such key (`near`: the name that was meant, or
-// NULL), or its value is none; `why` says what is expected.
+// NULL), or its value is bad; `why` says what is expected.
 void nvtxt_ini_unknown_key(struct nvtxt_ini *ini, const char *name, const char *near);
 void nvtxt_ini_bad_value(struct nvtxt_ini *ini, const char *name, const char *value,
                          const char *why);

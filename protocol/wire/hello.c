@@ -6,7 +6,6 @@
 // is narrowed.
 #include "protocol/wire/hello.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

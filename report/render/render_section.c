@@ -4,9 +4,7 @@
 // third column with bars. The JSON half is section_json.c.
 #include "report/render/render_section.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "protocol/base/buf.h"
 #include "report/render/kit/grid.h"

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #define TICK_MS 100
 

@@ -6,7 +6,6 @@
 // (nvtxt-ship(1), "EXACTLY ONCE").
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "ship/engine/identity.h"

@@ -13,7 +13,6 @@
 // sentence in pg_failure().
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,7 +33,7 @@ struct pg_settings {
     int64_t timeout_ms; // until it is connected
     int64_t answer_ms;  // until a statement is answered
     int stop_fd;        // readable once the program shall end; -1: never
-    int64_t stop_ms;    // it ends already, and no wait ends later (CLOCK_MONOTONIC); 0: it does not
+    int64_t stop_ms;    // the program ends now: no wait is longer (CLOCK_MONOTONIC); 0: it does not
     void (*end)(void);  // ends it, from a signal handler, while a host's name is looked up
     void (*alive)(void); // called while the engine is waited for; NULL: nobody wants to know
     int64_t alive_ms;    // how often, at least
@@ -55,8 +54,8 @@ int64_t pg_stop_ms(const struct pg *pg);
 // segment 3", "to make the schema nvtxt".
 void pg_say_what(struct pg *pg, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// From now on no statement is broken off: what this program does not wait for, the engine ends
-// alone.
+// From now on no statement is broken off. One that this program does not wait for is ended by the
+// engine alone.
 void pg_let_finish(struct pg *pg);
 
 const char *pg_user(const struct pg *pg); // the role

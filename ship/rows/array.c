@@ -5,7 +5,6 @@
 #include "ship/rows/array.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "ship/rows/text.h"
 

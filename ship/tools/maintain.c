@@ -6,7 +6,6 @@
 #include "ship/tools/maintain.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum step { ATTACHED, PENDING, DETACHED };
 

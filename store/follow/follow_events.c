@@ -4,7 +4,6 @@
 // which of its rows were never closed. All of these are in the order of the rows, so one walk
 // beside the events joins each of them. The walk over the batches goes on where that of the chunk
 // before it ended; the table has no index on rows.
-#include <errno.h>
 #include <stdlib.h>
 
 #include "store/db/sql.h"
