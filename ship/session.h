@@ -52,18 +52,19 @@ void session_deinit(struct session *session);
 // How to connect; `role` as in struct pg_settings.
 struct pg_settings session_settings(const struct ship_options *options, const char *role);
 
-// Connects, checks schema and store, registers the store where it is new, and takes the lease.
-// What a connection is for. Only the first writes; without it the cursor's id may be 0.
 enum session_purpose {
     SESSION_SHIP,
     SESSION_COUNT, // to read the rows that shipping would bring
     SESSION_LOOK   // to ask how far the store is shipped
 };
+
+// Connects and checks schema and store. Only SESSION_SHIP writes: it registers the store where it
+// is new, and takes the lease. With the others the cursor's id may be 0 afterwards.
 enum failure_class session_connect(struct session *session, enum session_purpose purpose);
 void session_disconnect(struct session *session);
 
-// Opens the store anew, whose next segment has another identity, and connects anew with the next
-// session_connect().
+// Gives the lease back, disconnects, and opens the store anew, whose next segment has another
+// identity. session_connect() comes next. After a failure the store is not open.
 enum failure_class session_reopen(struct session *session);
 
 // The follower goes on where the cursor is, with all that changes told anew.

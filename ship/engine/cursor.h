@@ -6,6 +6,7 @@
 // (nvtxt-ship(1), "EXACTLY ONCE").
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ship/engine/identity.h"
