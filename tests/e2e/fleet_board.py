@@ -53,6 +53,11 @@ def panel(number, name, kind, place):
             "targets": [target]}
 
 
+# Panels take a pattern of LIKE.
+HOSTS = ("SELECT DISTINCT host AS __text, regexp_replace(host, '([\\\\%_])', '\\\\\\1', 'g') AS __value "
+         "FROM nvtxt.stores ORDER BY 1")
+
+
 def variable(name, label, query):
     return {"type": "query", "name": name, "label": label, "datasource": SOURCE, "query": query,
             "refresh": 1, "sort": 1, "hide": 0}
@@ -60,7 +65,7 @@ def variable(name, label, query):
 
 def board():
     templating = [
-        {**variable("host", "Host", "SELECT DISTINCT host FROM nvtxt.stores ORDER BY 1"),
+        {**variable("host", "Host", HOSTS),
          "includeAll": True, "allValue": "'%'", "current": {"text": "All", "value": "$__all"}},
         variable("label", "Label", "SELECT DISTINCT jsonb_object_keys(CASE jsonb_typeof(labels) "
                  "WHEN 'object' THEN labels END) FROM nvtxt.stores ORDER BY 1"),

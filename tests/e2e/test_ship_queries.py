@@ -201,6 +201,12 @@ def test_every_panel_and_variable_of_the_dashboard_runs():
                          if row["type"] == "query")
         equal(sorted(row[0] for row in hosts), sorted(HOSTS))
         equal(labels, [("rack",)])
+        odd = ("web_3", "webx3", "back\\slash")
+        server.rows("".join("UPDATE nvtxt.stores SET host = '%s' WHERE host = '%s';"
+                            % (name, host.replace("'", "''")) for name, host in zip(odd, HOSTS)))
+        for text, value in server.rows(board["templating"]["list"][0]["query"]):
+            equal([row[0] for row in server.rows(interpolated(
+                fleet_board.panel_sql("hosts_by_lag"), host=value))], [text])
 
 
 def test_every_query_is_installed():
