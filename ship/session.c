@@ -56,13 +56,8 @@ static enum failure_class class_of(int result) {
         return FAILURE_NEW_STORE;
     case -ENOMEM:
         return FAILURE_MEMORY;
-    case -ENOENT:
-    case -ENOTDIR:
-    case -EACCES:
-    case -EISDIR:
-        return FAILURE_NO_STORE;
     default:
-        return FAILURE_STORE;
+        return outcome_of_open(result) == OUTCOME_NO_INPUT ? FAILURE_NO_STORE : FAILURE_STORE;
     }
 }
 

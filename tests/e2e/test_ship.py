@@ -234,6 +234,10 @@ def test_what_is_no_store_of_ours():
         good("init", *target)
         missing = os.path.join(daemon.folder, "missing.sqlite")
         refused(66, missing, "--once", *target, "--store", missing)
+        link = os.path.join(daemon.folder, "link")
+        os.symlink(missing, link)
+        refused(66, link + " is a link to nowhere", "--once", *target, "--store", link)
+        refused(66, "/dev/null is not a regular file", "--once", *target, "--store", "/dev/null")
         for name, data in (("text", b"no database at all, but longer than a header " * 9),
                            ("empty", b"")):
             path = os.path.join(daemon.folder, name)
