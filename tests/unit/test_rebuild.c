@@ -31,14 +31,14 @@ static void bring_events(int from, int to) {
     }
 }
 
-// Brings all rows of a small table.
-#define BRING(kind, name, ...)                                                                     \
+// Brings all rows of a small table from a function of the follower to one of the new store.
+#define BRING(row, from, to, ...)                                                                  \
     do {                                                                                           \
-        const struct store_follow_##kind *rows_;                                                   \
+        const struct row *rows_;                                                                   \
         size_t count_;                                                                             \
-        while (store_follow_##name(follow, ##__VA_ARGS__, &rows_, &count_) == STORE_DONE) {        \
+        while (from(follow, ##__VA_ARGS__, &rows_, &count_) == STORE_DONE) {                       \
             for (size_t i_ = 0; i_ < count_; i_++) {                                               \
-                must(BRING_ONE(rebuild, &rows_[i_]));                                              \
+                must(to(rebuild, &rows_[i_]));                                                     \
             }                                                                                      \
         }                                                                                          \
     } while (0)
@@ -53,27 +53,14 @@ static void bring(int from, int to) {
     cr_assert_eq(store_rebuild_open(&rebuild, path, 0600, error, sizeof(error)), STORE_DONE, "%s",
                  error);
     bring_events(from, to);
-#define BRING_ONE store_rebuild_domain
-    BRING(domain, domains, STORE_FOLLOW_CHANGED);
-#undef BRING_ONE
-#define BRING_ONE store_rebuild_process
-    BRING(name, processes, STORE_FOLLOW_CHANGED);
-#undef BRING_ONE
-#define BRING_ONE store_rebuild_thread
-    BRING(name, threads, STORE_FOLLOW_CHANGED);
-#undef BRING_ONE
-#define BRING_ONE store_rebuild_category
-    BRING(category, categories, STORE_FOLLOW_CHANGED);
-#undef BRING_ONE
-#define BRING_ONE store_rebuild_source
-    BRING(source, sources, STORE_FOLLOW_CHANGED);
-#undef BRING_ONE
-#define BRING_ONE store_rebuild_diagnostic
-    BRING(diagnostic, diagnostics);
-#undef BRING_ONE
-#define BRING_ONE store_rebuild_loss
-    BRING(loss, losses);
-#undef BRING_ONE
+    BRING(store_follow_domain, store_follow_domains, store_rebuild_domain, STORE_FOLLOW_CHANGED);
+    BRING(store_follow_name, store_follow_processes, store_rebuild_process, STORE_FOLLOW_CHANGED);
+    BRING(store_follow_name, store_follow_threads, store_rebuild_thread, STORE_FOLLOW_CHANGED);
+    BRING(store_follow_category, store_follow_categories, store_rebuild_category,
+          STORE_FOLLOW_CHANGED);
+    BRING(store_follow_source, store_follow_sources, store_rebuild_source, STORE_FOLLOW_CHANGED);
+    BRING(store_follow_diagnostic, store_follow_diagnostics, store_rebuild_diagnostic);
+    BRING(store_follow_loss, store_follow_losses, store_rebuild_loss);
     must(store_rebuild_finish(rebuild, from > 0));
     store_rebuild_close(rebuild);
     store_follow_close(follow);
