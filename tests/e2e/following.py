@@ -6,13 +6,8 @@ import sqlite3
 
 from lib import Daemon, wait_for
 from postgres import database
+from proxy import Proxy
 from ship import good
-
-HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
-
-
-def marker(text):
-    return HEAD + 'Marker, 1, 7, 8, "%s"\n' % text
 
 
 def texts(server):
@@ -58,7 +53,15 @@ def disconnect(server):
 
 @contextlib.contextmanager
 def fleet(*options, tcp=False):
+    """A server with the schema, a daemon, and the arguments that bring its store there."""
     with database(tcp) as server, Daemon() as daemon:
         good("init", "--target", server.target())
         yield server, daemon, ("--target", server.target(), "--store", daemon.store,
                                "--interval", "50ms", *options)
+
+
+@contextlib.contextmanager
+def proxied(server, args):
+    """A proxy before a server that listens on TCP, and the arguments that lead through it."""
+    with contextlib.closing(Proxy(server.port)) as proxy:
+        yield proxy, ("--target", server.target(host="127.0.0.1", port=proxy.own_port), *args[2:])

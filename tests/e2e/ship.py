@@ -12,6 +12,20 @@ import tempfile
 from lib import DEADLINE, equal, program
 
 ERROR = "nvtxt-ship: error: "
+HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
+
+
+def marker(text):
+    """A source of one event."""
+    return HEAD + 'Marker, 1, 7, 8, "%s"\n' % text
+
+
+def write(folder, name, text):
+    """Writes a file; returns its path."""
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
 
 
 def run_ship(*args, env=None, timeout=DEADLINE):
@@ -253,6 +267,13 @@ class Shipper:
     def said(self):
         with open(self.log, encoding="utf-8", errors="replace") as file:
             return file.read()
+
+    @contextlib.contextmanager
+    def stopped(self):
+        """It does nothing for as long as the context."""
+        self.process.send_signal(signal.SIGSTOP)
+        yield
+        self.process.send_signal(signal.SIGCONT)
 
     def kill(self):
         self.process.kill()

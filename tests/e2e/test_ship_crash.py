@@ -7,16 +7,16 @@ import random
 import threading
 import time
 
+from following import disconnect
 from lib import Daemon, equal, run, wait_for
 from postgres import Postgres
 from proxy import Proxy
-from ship import Shipper, compare_store, good
+from ship import HEAD, Shipper, compare_store, good
 
 LONG = os.environ.get("NVTXT_TEST_LONG")
 SECONDS = 16 if LONG else 5
 LINES = 120000 if LONG else 20000
 KILLS = 30 if LONG else 4
-HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
 
 
 def send(daemon, first, count):
@@ -52,8 +52,7 @@ def test_each_event_is_there_once_after_kills_of_both_sides():
                     server.stop()
                     server.start()
                 if tick % 13 == 5:
-                    server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
-                                "application_name = 'nvtxt-ship'")
+                    disconnect(server)
                 if tick % (SECONDS * 10 // 4) == 3:
                     daemon.control("rotate")
                 left = began + (tick + 1) * 0.1 - time.monotonic()

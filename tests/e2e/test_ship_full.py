@@ -8,10 +8,9 @@ import tempfile
 
 from lib import Daemon, equal, run, wait_for
 from postgres import Postgres
-from ship import Shipper, compare_store, good
+from ship import HEAD, Shipper, compare_store, good
 from small_disk import SmallDisk
 
-HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
 ROWS = 6000  # of one send: more than the room that is left in pages of a table
 
 
@@ -52,18 +51,11 @@ def small_disk(options):
             yield disk
 
 
-def log_size(daemon):
-    return sum(os.path.getsize(os.path.join(daemon.folder, name))
-               for name in os.listdir(daemon.folder) if name.endswith("-wal"))
-
-
-def test_a_full_tablespace_is_waited_for():
-    with small_disk("size=48m") as disk, Postgres() as server, Daemon() as daemon:
-        folder = os.path.join(disk.folder, "tables")
-        subprocess.run([*server.as_server, "mkdir", folder], check=True)
-        server.rows("CREATE TABLESPACE small LOCATION '%s'" % folder)
-        server.rows("CREATE DATABASE fleet TEMPLATE template0 TABLESPACE small")
-        server.database = "fleet"
+@contextlib.contextmanager
+def without_room(server, disk):
+    """A store that is followed until the disk is full; the test makes room. In the end each line is
+    there once."""
+    with Daemon() as daemon:
         good("init", "--target", server.target())
         args = ("--target", server.target(), "--store", daemon.store, "--interval", "50ms")
         lines = Lines(daemon)
@@ -71,6 +63,27 @@ def test_a_full_tablespace_is_waited_for():
             lines.send(10)
             lines.are_there(server)
             disk.fill()
+            yield daemon, lines, shipper
+            equal(shipper.stop(), 0, shipper.said())
+        good("--once", *args)
+        equal(are_together(server), lines.sent)
+        compare_store(server, daemon.segments())
+        equal(server.one("SELECT count(*) FROM nvtxt.losses"), "0")
+
+
+def log_size(daemon):
+    return sum(os.path.getsize(os.path.join(daemon.folder, name))
+               for name in os.listdir(daemon.folder) if name.endswith("-wal"))
+
+
+def test_a_full_tablespace_is_waited_for():
+    with small_disk("size=48m") as disk, Postgres() as server:
+        folder = os.path.join(disk.folder, "tables")
+        subprocess.run([*server.as_server, "mkdir", folder], check=True)
+        server.rows("CREATE TABLESPACE small LOCATION '%s'" % folder)
+        server.rows("CREATE DATABASE fleet TEMPLATE template0 TABLESPACE small")
+        server.database = "fleet"
+        with without_room(server, disk) as (daemon, lines, shipper):
             lines.send(ROWS)
             wait_for(lambda: "No space left on device" in shipper.said(), "the disk is full")
             there = are_together(server)
@@ -89,11 +102,6 @@ def test_a_full_tablespace_is_waited_for():
             lines.are_there(server)
             wait_for(lambda: "shipping goes on after" in shipper.said(), "its end is logged")
             equal(shipper.said().count("\n"), 2, shipper.said())
-            equal(shipper.stop(), 0, shipper.said())
-        good("--once", *args)
-        compare_store(server, daemon.segments())
-        equal(server.one("SELECT count(*) FROM nvtxt.losses"), "0")
-        server.stop()
 
 
 class SmallServer(Postgres):
@@ -115,25 +123,14 @@ class SmallServer(Postgres):
 
 
 def test_a_server_that_a_full_disk_ended_gets_everything():
-    with small_disk("size=16m") as disk, SmallServer(disk) as server, Daemon() as daemon:
-        good("init", "--target", server.target())
-        args = ("--target", server.target(), "--store", daemon.store, "--interval", "50ms")
-        lines = Lines(daemon)
-        with Shipper(*args) as shipper:
-            lines.send(10)
-            lines.are_there(server)
-            disk.fill()
+    with small_disk("size=16m") as disk, SmallServer(disk) as server:
+        with without_room(server, disk) as (_, lines, shipper):
             for _ in range(8):
                 lines.send(ROWS)
             wait_for(lambda: "the engine cannot be reached" in shipper.said(), "the server has ended")
             disk.empty()
             wait_for(server.is_back, "the server is there again")
             lines.are_there(server)
-            equal(are_together(server), lines.sent)
-            equal(shipper.stop(), 0, shipper.said())
-        good("--once", *args)
-        compare_store(server, daemon.segments())
-        server.stop()
 
 
 run(globals())

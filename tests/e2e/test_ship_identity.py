@@ -5,10 +5,9 @@ import os
 import signal
 
 from client import run_client
-from following import (arrived, change, disconnect, fleet, marker, remove, texts,
-                       waiting)
+from following import arrived, change, disconnect, fleet, remove, texts, waiting
 from lib import DEADLINE, equal, run, wait_for
-from ship import Shipper, good
+from ship import Shipper, good, marker, write
 
 OTHER = "00000000-0000-4000-8000-000000000000"
 NEW_ID = "UPDATE META_DATA_EXPORT SET value = '%s' WHERE name = 'STORE_ID'" % OTHER
@@ -21,15 +20,14 @@ def test_a_store_that_another_one_follows_is_shipped_whole():
         daemon.send(marker("a"))
         with Shipper(*args) as shipper:
             arrived(server, ["a"])
-            shipper.process.send_signal(signal.SIGSTOP)
-            daemon.send(marker("b"))
-            daemon.control("rotate")
-            daemon.send(marker("c"))
-            daemon.stop()
-            paths = daemon.segments()
-            change(paths[-1], NEW_ID)
-            remove(paths[0])
-            shipper.process.send_signal(signal.SIGCONT)
+            with shipper.stopped():
+                daemon.send(marker("b"))
+                daemon.control("rotate")
+                daemon.send(marker("c"))
+                daemon.stop()
+                paths = daemon.segments()
+                change(paths[-1], NEW_ID)
+                remove(paths[0])
             arrived(server, ["a", "b", "c"])
         equal(server.rows("SELECT store_id, segment, text FROM nvtxt.events ORDER BY text"),
               [("1", "1", "a"), ("1", "1", "b"), ("2", "2", "c")])
@@ -55,9 +53,8 @@ def test_segments_of_an_older_identity_are_not_shipped_again():
         daemon.send(marker("a"))
         with Shipper(*args) as shipper:
             arrived(server, ["a"])
-            shipper.process.send_signal(signal.SIGSTOP)
-            store_with_two_identities(daemon)
-            shipper.process.send_signal(signal.SIGCONT)
+            with shipper.stopped():
+                store_with_two_identities(daemon)
             wait_for(lambda: server.rows(OWNED) == OF_TWO, "each row is there once")
         good("--once", *args)
         equal(server.rows(OWNED), OF_TWO)
@@ -87,11 +84,10 @@ def test_a_new_identity_is_seen_after_the_older_segments_went():
         daemon.send(marker("a"))
         with Shipper(*args) as shipper:
             arrived(server, ["a"])
-            shipper.process.send_signal(signal.SIGSTOP)
-            store_with_two_identities(daemon)
-            remove(*daemon.segments()[:-1])
-            disconnect(server)
-            shipper.process.send_signal(signal.SIGCONT)
+            with shipper.stopped():
+                store_with_two_identities(daemon)
+                remove(*daemon.segments()[:-1])
+                disconnect(server)
             wait_for(lambda: server.rows(OWNED) == [OF_TWO[0], OF_TWO[3]], "each store has its own")
         good("--once", *args)
         equal(server.rows(OWNED), [OF_TWO[0], OF_TWO[3]])
@@ -128,10 +124,8 @@ def test_a_file_without_an_identity_is_not_shipped_as_the_one_before():
 
 def positions(daemon):
     """A configuration, and the file that is written with it."""
-    path, position = (os.path.join(daemon.folder, name) for name in ("c.conf", "position"))
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("[nvtxt-ship]\nPosition=%s\n" % position)
-    return path, position
+    position = os.path.join(daemon.folder, "position")
+    return write(daemon.folder, "ship.conf", "[nvtxt-ship]\nPosition=%s\n" % position), position
 
 
 def read(path):

@@ -1,20 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Retention beside a shipper: segments wait for it up to a size, and a follower loses nothing."""
+import contextlib
 import os
 
+from following import fleet
 from lib import Daemon, equal, run, wait_for
 from postgres import database
-from ship import Shipper, compare_store, good
+from ship import HEAD, Shipper, compare_store, good, write
 
-HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
-KEEP = "[nvtxtd]\nKeepFiles=1\nKeepFree=0\nShippedFile=%s/position\nKeepUnshipped=%s\n"
+KEEP = "[nvtxtd]\nKeepFiles=1\nKeepFree=0\nShippedFile=%s\nKeepUnshipped=%s\n"
 
 
-def write(folder, name, text):
-    path = os.path.join(folder, name)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    return path
+@contextlib.contextmanager
+def kept(limit):
+    """A daemon that keeps one segment, and up to `limit` that wait for a shipper: the file that says
+    how far the shipper is, and the shipper's arguments."""
+    with database() as server, Daemon(config="", start=False) as daemon:
+        place = os.path.join(daemon.folder, "position")
+        write(daemon.folder, "nvtxtd.conf", KEEP % (place, limit))
+        daemon.start()
+        conf = write(daemon.folder, "ship.conf", "[nvtxt-ship]\nPosition=%s\nInterval=50ms\n" % place)
+        args = ("-c", conf, "--target", server.target(), "--store", daemon.store, "--host", "h")
+        good("init", *args)
+        yield server, daemon, place, args
 
 
 def send(daemon, number):
@@ -29,13 +37,7 @@ def shipped(server, count):
 
 
 def test_segments_wait_for_a_shipper_that_is_away():
-    with database() as server, Daemon(config="", start=False) as daemon:
-        write(daemon.folder, "nvtxtd.conf", KEEP % (daemon.folder, "64M"))
-        daemon.start()
-        place = os.path.join(daemon.folder, "position")
-        conf = write(daemon.folder, "ship.conf", "[nvtxt-ship]\nPosition=%s\nInterval=50ms\n" % place)
-        args = ("-c", conf, "--target", server.target(), "--store", daemon.store, "--host", "h")
-        good("init", *args)
+    with kept("64M") as (server, daemon, place, args):
         with Shipper(*args):
             send(daemon, 0)
             shipped(server, 100)
@@ -56,13 +58,7 @@ def test_segments_wait_for_a_shipper_that_is_away():
 
 
 def test_a_full_store_waits_no_longer_and_the_loss_is_counted():
-    with database() as server, Daemon(config="", start=False) as daemon:
-        write(daemon.folder, "nvtxtd.conf", KEEP % (daemon.folder, "1K"))
-        daemon.start()
-        place = os.path.join(daemon.folder, "position")
-        conf = write(daemon.folder, "ship.conf", "[nvtxt-ship]\nPosition=%s\nInterval=50ms\n" % place)
-        args = ("-c", conf, "--target", server.target(), "--store", daemon.store, "--host", "h")
-        good("init", *args)
+    with kept("1K") as (server, daemon, _, args):
         with Shipper(*args):
             send(daemon, 0)
             shipped(server, 100)
@@ -76,10 +72,8 @@ def test_a_full_store_waits_no_longer_and_the_loss_is_counted():
 
 
 def test_a_follower_through_ten_rotations_loses_nothing():
-    with database() as server, Daemon() as daemon:
-        args = ("--target", server.target(), "--store", daemon.store, "--host", "h")
-        good("init", *args)
-        with Shipper(*args, "--interval", "50ms"):
+    with fleet("--host", "h") as (server, daemon, args):
+        with Shipper(*args):
             for number in range(10):
                 send(daemon, number)
                 daemon.control("rotate")
@@ -90,10 +84,8 @@ def test_a_follower_through_ten_rotations_loses_nothing():
 
 
 def test_a_store_that_was_put_aside_does_not_stop_its_shipper():
-    with database() as server, Daemon() as daemon:
-        args = ("--target", server.target(), "--store", daemon.store, "--host", "h")
-        good("init", *args)
-        with Shipper(*args, "--interval", "50ms") as shipper:
+    with fleet("--host", "h") as (server, daemon, args):
+        with Shipper(*args) as shipper:
             send(daemon, 0)
             daemon.control("rotate")
             send(daemon, 1)
@@ -111,10 +103,8 @@ def test_a_store_that_was_put_aside_does_not_stop_its_shipper():
 
 
 def test_a_store_that_was_removed_is_followed_by_a_new_one():
-    with database() as server, Daemon() as daemon:
-        args = ("--target", server.target(), "--store", daemon.store, "--host", "h")
-        good("init", *args)
-        with Shipper(*args, "--interval", "50ms"):
+    with fleet("--host", "h") as (server, daemon, args):
+        with Shipper(*args):
             send(daemon, 0)
             shipped(server, 100)
             daemon.stop()

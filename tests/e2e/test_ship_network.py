@@ -13,13 +13,7 @@ import tempfile
 from client import run_client
 from lib import DEADLINE, Daemon, Skip, equal, run, wait_for
 from postgres import Postgres, database
-from ship import Shipper, compare_store, good, refused, run_ship
-
-HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
-
-
-def marker(text):
-    return HEAD + 'Marker, 1, 7, 8, "%s"\n' % text
+from ship import HEAD, Shipper, compare_store, good, marker, refused, run_ship
 
 
 def openssl(folder, *args):

@@ -7,15 +7,10 @@ import signal
 
 from lib import Daemon, equal, run, wait_for
 from postgres import database
-from ship import Shipper, good, refused, run_ship, snapshot
+from ship import Shipper, good, marker, refused, run_ship, snapshot
 
-HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
 TODAY = "(now() AT TIME ZONE 'UTC')::date"
 MEMBERS = ["store", "segment", "event_row", "events", "behind_rows", "lag_seconds", "lost", "shipper"]
-
-
-def marker(text):
-    return HEAD + 'Marker, 1, 7, 8, "%s"\n' % text
 
 
 def status(*args):

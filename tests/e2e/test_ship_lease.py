@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One of several shippers ships a store: who has the lease, and how it is given back."""
+from following import arrived, connected, disconnect, fleet, proxied, texts, waiting
+from lib import equal, run, wait_for
+from ship import Shipper, good, marker, refused, snapshot
+
+
+def test_one_of_several_ships():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        with Shipper(*args) as first:
+            arrived(server, ["a"])
+            pid = first.process.pid
+            for mode in ([], ["--once"]):
+                said = refused(75, "the store of h is being shipped by process %d, seen " % pid,
+                               *mode, *args)
+                equal(said.rstrip().endswith(" s ago"), True, said)
+            good("--dry-run", *args)
+            daemon.send(marker("b"))
+            arrived(server, ["a", "b"])
+            first.kill()
+            good("--once", *args)  # it waits for nothing: the holder is known to be gone
+        # A holder elsewhere is waited for.
+        server.rows("UPDATE nvtxt.cursors SET shipper = 'm:b:1:2:3', seen = clock_timestamp()")
+        refused(75, "by process 2, seen 0 s ago", "--once", *args)
+        server.rows("UPDATE nvtxt.cursors SET seen = seen - interval '31 s'")
+        good("--once", *args)
+        equal(texts(server), ["a", "b"])
+        # However the database writes times: IST is read as another zone than the one that wrote it.
+        server.rows("ALTER DATABASE %s SET datestyle = 'SQL, DMY'; ALTER DATABASE %s SET timezone = "
+                    "'Asia/Kolkata'" % (server.database, server.database))
+        for seen in ("now() - interval '31 s'", "'-infinity'", "NULL"):
+            server.rows("UPDATE nvtxt.cursors SET shipper = 'm:b:1:2:3', seen = %s" % seen)
+            good("--once", *args)
+
+
+def test_a_lease_is_given_back_while_rounds_fail():
+    with fleet() as (server, daemon, args), Shipper(*args) as shipper:
+        daemon.send(marker("a"))
+        arrived(server, ["a"])
+        server.rows("CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE "
+                    "'not now'; END $$; CREATE TRIGGER no BEFORE INSERT ON nvtxt.segments "
+                    "FOR EACH ROW EXECUTE FUNCTION no()")
+        daemon.send(marker("b"))
+        wait_for(lambda: "not now" in shipper.said(), "a round fails")
+        equal(shipper.stop(), 0, shipper.said())
+        equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
+
+
+def test_a_shipper_that_ends_while_it_waits_for_a_lock_takes_no_lease():
+    with fleet() as (server, daemon, args):
+        daemon.send(marker("a"))
+        good("--once", *args)
+        with server.held("SELECT 1 FROM nvtxt.cursors FOR UPDATE"), Shipper(*args) as shipper:
+            wait_for(lambda: waiting(server), "it waits")
+            equal(shipper.stop(), 0, shipper.said())
+        wait_for(lambda: not connected(server), "the engine has ended its statement")
+        equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
+
+
+def test_a_round_that_waits_for_a_lock_is_broken_off_and_the_lease_given_back():
+    with fleet() as (server, daemon, args), Shipper(*args) as shipper:
+        daemon.send(marker("a"))
+        arrived(server, ["a"])
+        with server.held("SELECT 1 FROM nvtxt.segments FOR UPDATE"):
+            daemon.send(marker("b"))
+            wait_for(lambda: waiting(server), "it waits")
+            equal(shipper.stop(), 0, shipper.said())
+            equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
+        shipper.start()
+        arrived(server, ["a", "b"])
+        # The row of the lease itself: the engine gives it back once it can.
+        with server.held("SELECT 1 FROM nvtxt.cursors FOR UPDATE"):
+            daemon.send(marker("c"))
+            wait_for(lambda: waiting(server), "it waits")
+            equal(shipper.stop(), 0, shipper.said())
+        wait_for(lambda: not connected(server), "the engine has ended its statement")
+        equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
+        equal(shipper.said(), "")
+
+
+def test_a_lease_is_given_back_on_a_connection_of_its_own():
+    with fleet(tcp=True) as (server, daemon, args), \
+            proxied(server, args) as (proxy, through):
+        with Shipper(*through) as shipper:
+            daemon.send(marker("a"))
+            arrived(server, ["a"])
+            proxy.refuses = True
+            disconnect(server)
+            wait_for(lambda: proxy.refused > 7, "it waits for seconds before it tries again")
+            proxy.refuses = False
+            equal(shipper.stop(), 0, shipper.said())
+        equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
+
+
+def test_a_shipper_that_lost_its_lease_writes_nothing():
+    with fleet() as (server, daemon, args), Shipper(*args) as shipper:
+        daemon.send(marker("a"))
+        arrived(server, ["a"])
+        server.rows("UPDATE nvtxt.cursors SET shipper = 'm:b:1:2:3', "
+                    "seen = clock_timestamp() + interval '1 day'")
+        before = snapshot(server)
+        daemon.send(marker("b"))
+        equal(shipper.process.wait(240), 75, shipper.said())
+        equal(snapshot(server), before)
+        equal("by process 2, seen " in shipper.said(), True, shipper.said())
+        server.rows("UPDATE nvtxt.cursors SET shipper = NULL")
+        good("--once", *args)
+        equal(texts(server), ["a", "b"])
+
+
+run(globals())
