@@ -26,7 +26,7 @@ void metrics_write(struct nvtxt_buf *out, const struct status *status) {
     if (!status) {
         return;
     }
-    snprintf(text, sizeof(text), "%.3f", status->lag_seconds);
+    status_lag(status, text, sizeof(text), "NaN");
     add(out, "lag_seconds", "gauge",
         "How old the newest shipped rows are, or the last sign of life.", text);
     add(out, "behind_rows", "gauge", "Rows that are committed and not shipped.",

@@ -16,7 +16,7 @@ enum failure_class status_read(struct pg *pg, int64_t store_id, int64_t behind_r
     snprintf(behind, sizeof(behind), "%" PRId64, behind_rows);
     const char *values[] = {id, behind};
     status->behind_rows = behind_rows;
-    status->is_known = false;
+    status->is_known = status->has_lag = false;
     enum failure_class class =
         pg_ask(pg,
                "SELECT c.segment, c.event_row, c.events, (SELECT extract(epoch FROM "
@@ -32,6 +32,7 @@ enum failure_class status_read(struct pg *pg, int64_t store_id, int64_t behind_r
         status->segment = pg_int(rows, 0, 0);
         status->event_row = pg_int(rows, 0, 1);
         status->events = pg_int(rows, 0, 2);
+        status->has_lag = lag != NULL;
         status->lag_seconds = lag ? strtod(lag, NULL) : 0;
         status->lag_seconds = status->lag_seconds > 0 ? status->lag_seconds : 0;
         status->lost = pg_int(rows, 0, 4);
@@ -51,6 +52,14 @@ static void add_text(struct nvtxt_buf *out, const char *text, bool as_json) {
     }
 }
 
+void status_lag(const struct status *status, char *text, size_t size, const char *none) {
+    if (status->has_lag) {
+        snprintf(text, size, "%.3f", status->lag_seconds);
+    } else {
+        snprintf(text, size, "%s", none);
+    }
+}
+
 void status_write(struct nvtxt_buf *out, const struct status *status, bool as_json) {
     const struct {
         const char *name;
@@ -60,7 +69,7 @@ void status_write(struct nvtxt_buf *out, const struct status *status, bool as_js
                    {"events", status->events},
                    {"behind_rows", status->behind_rows}};
     char lag[32];
-    snprintf(lag, sizeof(lag), "%.3f", status->lag_seconds);
+    status_lag(status, lag, sizeof(lag), as_json ? "null" : "none");
     nvtxt_buf_add_string(out, as_json ? "{\"store\":" : "store        ");
     add_text(out, status->store, as_json);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {

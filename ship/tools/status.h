@@ -19,7 +19,9 @@ struct status {
     int64_t event_row;   // likewise
     int64_t events;      // shipped so far
     int64_t behind_rows; // committed and not shipped
-    double lag_seconds; // since the last shipped commit; since the last sign of life when none wait
+    // Since the last shipped commit; when no rows wait, since the last sign of life.
+    double lag_seconds;
+    bool has_lag; // false: there was none
     int64_t lost;
     char shipper[256]; // "": none
     bool is_known;     // the engine knows the store
@@ -28,6 +30,9 @@ struct status {
 // Reads what the engine has of a store; `behind_rows` is what the caller found in the store itself.
 enum failure_class status_read(struct pg *pg, int64_t store_id, int64_t behind_rows,
                                struct status *status);
+
+// The lag as text; `none` when there is none.
+void status_lag(const struct status *status, char *text, size_t size, const char *none);
 
 // Writes it for people, a line each, or as one JSON object.
 void status_write(struct nvtxt_buf *out, const struct status *status, bool as_json);
