@@ -15,6 +15,9 @@
 // fit into the engine's memory for them (work_mem, 4 MB), and need no file.
 #define COPY_BYTES (INT64_C(2) << 20)
 
+// No chunk has more: 512 KiB of text, one more text, and 2,048 rows of numbers.
+#define CHUNK_BYTES (INT64_C(1) << 20)
+
 struct work {
     struct session *session;
     struct round *round;
@@ -157,9 +160,13 @@ static enum failure_class read_ahead_and_end_copy(struct work *work) {
     return end_copy(work);
 }
 
+static bool has_room_for_a_chunk(const struct work *work) {
+    int64_t rows = work->round->events + work->skipped;
+    return rows + STORE_FOLLOW_ROWS <= ROUND_ROWS && work->bytes + CHUNK_BYTES <= ROUND_BYTES;
+}
+
 static enum failure_class ship_events(struct work *work) {
-    while (work->round->events + work->skipped < ROUND_ROWS && work->bytes < ROUND_BYTES &&
-           !signals_came()) {
+    while (has_room_for_a_chunk(work) && !signals_came()) {
         const struct store_follow_event *rows;
         size_t count;
         int r = store_follow_events(work->session->follow, &rows, &count);

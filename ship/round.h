@@ -8,6 +8,7 @@
 
 #include "ship/session.h"
 
+// At most; but a single row may have more bytes.
 #define ROUND_ROWS 32768
 #define ROUND_BYTES (INT64_C(8) << 20)
 

@@ -287,6 +287,21 @@ def test_a_clone_is_refused_and_nothing_is_written():
               [("copy", "one"), ("original", "one"), ("original", "two")])
 
 
+def test_a_transaction_is_bounded():
+    with database() as server, Daemon() as daemon:
+        target = ("--target", server.target(), "--store", daemon.store)
+        good("init", *target)
+        with daemon.plain() as connection:
+            connection.send("@Marker, Time, Message\n" + 150 * ('Marker, 1, "%s"\n' % (64000 * "x")) +
+                            40000 * 'Marker, 1, "m"\n')
+        daemon.settled()
+        good("--once", *target)
+        equal(server.rows(
+            "SELECT sum(rows), max(rows) <= 32768, max(bytes) <= 8 << 20 FROM (SELECT count(*) "
+            "AS rows, sum(octet_length(text)) AS bytes FROM nvtxt.events GROUP BY xmin::text) AS t"),
+              [("40150", "t", "t")])
+
+
 def test_names_that_are_no_text():
     with database() as server, Daemon() as daemon, \
             tempfile.TemporaryDirectory(prefix="nvtxt-ship-") as folder:
