@@ -8,14 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BEGIN                                                                                      \
-    "BEGIN; SET LOCAL statement_timeout = '60s'; SET LOCAL lock_timeout = '15s'; "                 \
-    "SET LOCAL idle_in_transaction_session_timeout = '10s'"
 #define NUMBER_SIZE 24
 
 static const char *number(char text[NUMBER_SIZE], int64_t value) {
     snprintf(text, NUMBER_SIZE, "%" PRId64, value);
     return text;
+}
+
+// While a COPY waits for rows only the network's limits count, and on a Unix socket none.
+enum failure_class cursor_begin(struct pg *pg) {
+    return pg_run(pg, "BEGIN; SET LOCAL statement_timeout = '60s'; SET LOCAL lock_timeout = '15s'; "
+                      "SET LOCAL idle_in_transaction_session_timeout = '10s'; "
+                      "SET LOCAL tcp_keepalives_idle = 5; SET LOCAL tcp_keepalives_interval = 1; "
+                      "SET LOCAL tcp_keepalives_count = 5; SET LOCAL tcp_user_timeout = '10s'");
 }
 
 enum failure_class cursor_read(struct pg *pg, const char *store, struct cursor *cursor) {
@@ -97,7 +102,7 @@ static enum failure_class look_for_other(struct pg *pg, const char *store,
 
 enum failure_class cursor_check_owner(struct pg *pg, const char *store, struct failure *failure) {
     struct pg_rows *rows = NULL;
-    enum failure_class class = pg_run(pg, BEGIN);
+    enum failure_class class = cursor_begin(pg);
     // With a number below 0 it takes none from those that stores get.
     class = class
                 ?: pg_ask(pg,
@@ -121,7 +126,7 @@ enum failure_class cursor_check_owner(struct pg *pg, const char *store, struct f
 enum failure_class cursor_add(struct pg *pg, const struct identity *identity,
                               const struct store_place *place, struct failure *failure) {
     bool added = false;
-    enum failure_class class = pg_run(pg, BEGIN);
+    enum failure_class class = cursor_begin(pg);
     class = class ?: add_rows(pg, identity, place, &added);
     class = class ?: pg_run(pg, "COMMIT");
     if (class) {
@@ -155,7 +160,7 @@ enum failure_class cursor_lock(struct pg *pg, const struct cursor *cursor, const
     char id[NUMBER_SIZE];
     struct pg_rows *rows;
     const char *values[] = {number(id, cursor->store_id)};
-    enum failure_class class = pg_run(pg, BEGIN);
+    enum failure_class class = cursor_begin(pg);
     if (class) {
         return class;
     }

@@ -22,6 +22,10 @@ struct cursor {
 // Reads the cursor of the store. A store that is not known, or that row security hides, has id 0.
 enum failure_class cursor_read(struct pg *pg, const char *store, struct cursor *cursor);
 
+// Begins a transaction with the limits of a round: the engine lets go what it locks when this
+// process falls silent.
+enum failure_class cursor_begin(struct pg *pg);
+
 // Registers a new store, with a cursor at `place`. FAILURE_NOT_OURS: another role has it.
 enum failure_class cursor_add(struct pg *pg, const struct identity *identity,
                               const struct store_place *place, struct failure *failure);

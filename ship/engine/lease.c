@@ -19,9 +19,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ship/engine/cursor.h"
 #include "ship/engine/identity.h"
 
 #define TRIES 5
+#define LOCK_TIMEOUT "55P03"
 
 // A time to compare with, bit by bit: as text it may be read as another one than was written, since
 // a database says how its times look (DateStyle), and some names of zones have two meanings.
@@ -127,7 +129,7 @@ static enum failure_class write_over(struct pg *pg, int64_t store_id, const char
     struct pg_rows *rows;
     snprintf(id, sizeof(id), "%" PRId64, store_id);
     const char *values[] = {id, self, holder, seen};
-    enum failure_class class = pg_run(pg, "BEGIN");
+    enum failure_class class = cursor_begin(pg);
     if (class) {
         return class;
     }
@@ -145,6 +147,27 @@ static enum failure_class write_over(struct pg *pg, int64_t store_id, const char
     class = pg_run(pg, "COMMIT");
     *done = class == FAILURE_NONE && changed;
     return class;
+}
+
+// The lease may be taken, and the row is locked. If the engine waits for another shipper's rows, no
+// limit ends that: whoever sends them is stopped, or cannot be reached. Its transaction is undone.
+// FAILURE_ENGINE: it is not so, and the failure stays what it was.
+static enum failure_class end_silent(struct pg *pg, int64_t store_id) {
+    char id[24];
+    struct pg_rows *rows;
+    snprintf(id, sizeof(id), "%" PRId64, store_id);
+    const char *values[] = {id};
+    enum failure_class class =
+        pg_ask(pg,
+               "SELECT pg_terminate_backend(a.pid) FROM @.cursors AS c JOIN pg_locks AS l ON "
+               "l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND l.granted AND "
+               "l.transactionid = c.xmax JOIN pg_stat_activity AS a ON a.pid = l.pid WHERE "
+               "c.store_id = $1::integer AND a.usename = session_user AND a.wait_event = "
+               "'ClientRead' AND a.application_name = current_setting('application_name')",
+               values, 1, &rows);
+    bool ended = class == FAILURE_NONE && pg_rows_count(rows) > 0;
+    pg_rows_free(rows);
+    return class ?: ended ? FAILURE_NONE : FAILURE_ENGINE;
 }
 
 static enum failure_class try_once(struct pg *pg, int64_t store_id, const char *self,
@@ -166,9 +189,16 @@ static enum failure_class try_once(struct pg *pg, int64_t store_id, const char *
         const char *holder = pg_text(rows, 0, 0);
         const char *never = pg_text(rows, 0, 3);
         int64_t age_ms = never && *never == 't' ? INT64_MAX : pg_int(rows, 0, 2);
-        bool is_taken = lease_judge(holder, self, age_ms, lease_ms, lease_is_alive) == LEASE_TAKEN;
-        class = is_taken ? taken(failure, holder, age_ms, host)
-                         : write_over(pg, store_id, self, holder, pg_text(rows, 0, 1), done);
+        enum lease_state state = lease_judge(holder, self, age_ms, lease_ms, lease_is_alive);
+        class = state == LEASE_TAKEN
+                    ? taken(failure, holder, age_ms, host)
+                    : write_over(pg, store_id, self, holder, pg_text(rows, 0, 1), done);
+        if (class == FAILURE_ENGINE && strcmp(pg_failure(pg)->state, LOCK_TIMEOUT) == 0) {
+            class = end_silent(pg, store_id);
+            class = class == FAILURE_ENGINE && state == LEASE_OLD
+                        ? taken(failure, holder, age_ms, host)
+                        : class;
+        }
     }
     if (class && class != FAILURE_OTHER && class != FAILURE_MOVED) {
         *failure = *pg_failure(pg);

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """One of several shippers ships a store: who has the lease, and how it is given back."""
+import contextlib
+import os
+import subprocess
+
 from following import arrived, connected, disconnect, fleet, proxied, texts, waiting
-from lib import equal, run, wait_for
+from lib import DEADLINE, equal, run, wait_for
 from ship import Shipper, good, marker, refused, snapshot
 
 
@@ -77,6 +81,49 @@ def test_a_round_that_waits_for_a_lock_is_broken_off_and_the_lease_given_back():
         wait_for(lambda: not connected(server), "the engine has ended its statement")
         equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
         equal(shipper.said(), "")
+
+
+@contextlib.contextmanager
+def locked(server, **more):
+    """Someone holds the row of the lease, amid a COPY that no limit of the server's ends."""
+    with subprocess.Popen([os.path.join(server.bin, "psql"), "-Xq", server.target(**more)],
+                          stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as client:
+        client.stdin.write("BEGIN; UPDATE nvtxt.cursors SET segment = 7;\n"
+                           "COPY nvtxt.losses FROM STDIN;\n")
+        client.stdin.flush()
+        wait_for(lambda: server.rows("SELECT 1 FROM pg_stat_activity WHERE query ~ '^COPY' AND "
+                                     "wait_event = 'ClientRead'"), "it waits for rows")
+        try:
+            yield
+        finally:
+            client.communicate("\\.\n", DEADLINE)
+
+
+def test_who_falls_silent_amid_rows_does_not_keep_others_out():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        good("--once", *args)
+        daemon.send(marker("b"))
+        server.rows("UPDATE nvtxt.cursors SET shipper = 'm:b:1:2:3', seen = now() - interval '1 h'")
+        with locked(server):  # not a shipper: nobody ends it
+            refused(75, "the store of h is being shipped by process 2, seen 36", "--once", *args)
+        with locked(server, application_name="nvtxt-ship"):
+            good("--once", *args)
+        equal(texts(server), ["a", "b"])
+
+
+def test_a_server_notices_that_the_network_is_gone():
+    with fleet(tcp=True) as (server, daemon, args):
+        good("--once", *args)
+        server.rows("CREATE TABLE limits AS SELECT now() AS at, '' AS value; CREATE FUNCTION note() "
+                    "RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO limits SELECT now(), "
+                    "string_agg(current_setting('tcp_' || name), ' ') FROM unnest('{keepalives_idle,"
+                    "keepalives_interval,keepalives_count,user_timeout}'::text[]) AS name; RETURN NEW; "
+                    "END $$; CREATE TRIGGER note BEFORE INSERT ON nvtxt.segments FOR EACH ROW EXECUTE "
+                    "FUNCTION note()")
+        daemon.send(marker("a"))
+        good("--once", "--target", server.target(host="127.0.0.1"), *args[2:])
+        equal(server.rows("SELECT DISTINCT value FROM limits WHERE value <> ''"), [("5 1 5 10000",)])
 
 
 def test_a_lease_is_given_back_on_a_connection_of_its_own():
