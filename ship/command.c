@@ -192,7 +192,7 @@ static enum outcome pull_into(const struct ship_options *options, struct term *t
     pg_say_what(pg, "to give the rows of the store");
     enum failure_class class = schema_check(pg, options->conf.schema, &facts, &failure);
     class = class ?: pull_find(pg, host, options->conf.store_id, &store_id, &failure);
-    class = class ?: pull_store(pg, store_id, &span, file, mode_of_new_file(), &failure);
+    class = class ?: pull_store(pg, &facts, store_id, &span, file, mode_of_new_file(), &failure);
     return class ? ship_say_failure(term, &failure) : OUTCOME_DONE;
 }
 

@@ -407,5 +407,6 @@ enum failure_class session_connect(struct session *session, enum session_purpose
     }
     session->small.pg = session->pg;
     session->small.store_id = session->cursor.store_id;
+    session->small.adds_logs = session->schema.may_add_logs;
     return class;
 }

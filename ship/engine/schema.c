@@ -13,6 +13,8 @@
 #define PARTITIONED "\n  PARTITION BY RANGE (committed)"
 #define TRIGGER_BEGINS "-- own_rows begins\n"
 #define TRIGGER_ENDS "-- own_rows ends\n"
+#define LOGS_BEGINS "-- logs begins\n"
+#define LOGS_ENDS "-- logs ends\n"
 
 bool schema_name_is_good(const char *name) {
     size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -60,6 +62,15 @@ static void add_tables(struct nvtxt_buf *sql, const char *name,
         text = without(sql, text, name, TRIGGER_BEGINS, TRIGGER_ENDS);
     }
     add_named(sql, text, text + strlen(text), name);
+}
+
+// What came to the tables later, for a schema that may lack it.
+static void add_missing(struct nvtxt_buf *sql, const char *name) {
+    const char *begin = strstr(schema_text_1, LOGS_BEGINS);
+    const char *end = begin ? strstr(begin, LOGS_ENDS) : NULL;
+    if (end) {
+        add_named(sql, begin, end, name);
+    }
 }
 
 static void add_keep_days(struct nvtxt_buf *sql, const char *name, int64_t days) {
@@ -112,7 +123,9 @@ enum failure_class schema_check(struct pg *pg, const char *name, struct schema_f
         pg_ask(pg,
                "SELECT version, compatible, keep_days, (SELECT relkind <> 'p' FROM pg_class WHERE "
                "oid = '@.events'::regclass)::integer, (SELECT NOT relrowsecurity FROM pg_class "
-               "WHERE oid = '@.stores'::regclass)::integer FROM @.meta",
+               "WHERE oid = '@.stores'::regclass)::integer, "
+               "has_table_privilege(to_regclass('@.logs'), 'INSERT')::integer, "
+               "has_table_privilege(to_regclass('@.logs'), 'SELECT')::integer FROM @.meta",
                NULL, 0, &rows);
     if (class == FAILURE_NO_SCHEMA || (class == FAILURE_NONE && pg_rows_count(rows) == 0)) {
         class = failure_set(failure, FAILURE_NO_SCHEMA,
@@ -126,6 +139,8 @@ enum failure_class schema_check(struct pg *pg, const char *name, struct schema_f
         facts->keep_days = pg_int(rows, 0, 2);
         facts->plain_events = pg_int(rows, 0, 3) != 0;
         facts->no_roles = pg_int(rows, 0, 4) != 0;
+        facts->may_add_logs = pg_int(rows, 0, 5) != 0;
+        facts->may_read_logs = pg_int(rows, 0, 6) != 0;
     }
     pg_rows_free(rows);
     return class;
@@ -202,7 +217,9 @@ static enum failure_class make(struct pg *pg, const char *name, const struct sch
         return class;
     }
     struct nvtxt_buf sql = {0};
-    if (!is_there) {
+    if (is_there) {
+        add_missing(&sql, name);
+    } else {
         add_tables(&sql, name, wishes);
     }
     kept.no_roles |= facts.no_roles; // whoever ships there has rights that were given by hand

@@ -40,8 +40,9 @@ enum failure_class schema_init(struct pg *pg, const char *name, const struct sch
 
 struct schema_facts {
     int64_t version, keep_days;
-    bool plain_events; // no partitions
-    bool no_roles;     // it was made without them
+    bool plain_events;                // no partitions
+    bool no_roles;                    // it was made without them
+    bool may_add_logs, may_read_logs; // the table is there, and the role has the right
 };
 
 // Whether this program can work with what is there. FAILURE_NO_SCHEMA, FAILURE_NEWER_SCHEMA.

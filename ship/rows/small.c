@@ -111,9 +111,29 @@ enum failure_class small_own_loss(struct small *small, int64_t segment, int64_t 
 
 // ---- What changes -------------------------------------------------------------------------------
 
+static enum failure_class add_logs(struct small *small, const struct store_follow_source *rows,
+                                   size_t count) {
+    struct arrays *arrays = for_store(small);
+    bool has_some = false;
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].levels) {
+            has_some = true;
+            arrays_int(arrays, rows[i].id);
+            arrays_next_row(arrays);
+        }
+    }
+    return has_some ? run(small, "INSERT INTO @.logs (store_id, source_id) SELECT $1::integer, "
+                                 "r.id FROM unnest($2::bigint[]) AS r (id) ON CONFLICT DO NOTHING")
+                    : FAILURE_NONE;
+}
+
 // A row of an older segment never replaces that of a newer one.
 enum failure_class small_sources(struct small *small, const struct store_follow_source *rows,
                                  size_t count) {
+    enum failure_class class = small->adds_logs ? add_logs(small, rows, count) : FAILURE_NONE;
+    if (class) {
+        return class;
+    }
     struct arrays *arrays = for_segment(small);
     for (size_t i = 0; i < count; i++) {
         const struct store_follow_source *row = &rows[i];

@@ -16,6 +16,7 @@ struct small {
     struct pg *pg; // borrowed
     int64_t store_id;
     int64_t segment; // that the rows are of
+    bool adds_logs;  // small_sources() also says which of them are logs
     struct arrays arrays;
 };
 void small_deinit(struct small *small); // zeroed is fine

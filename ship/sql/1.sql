@@ -51,6 +51,14 @@ CREATE TABLE sources (store_id integer NOT NULL REFERENCES stores ON DELETE CASC
   warnings bigint, errors bigint, first_ns bigint, last_ns bigint,
   PRIMARY KEY (store_id, source_id));
 
+-- logs begins
+-- Sources that are logs: payloads of their marks are levels of syslog, 0 (emerg) to 7 (debug), or
+-- NULL. A schema that was made before there was this table gets it from nvtxt-ship init.
+CREATE TABLE IF NOT EXISTS "nvtxt".logs (store_id integer NOT NULL
+  REFERENCES "nvtxt".stores ON DELETE CASCADE, source_id bigint NOT NULL,
+  PRIMARY KEY (store_id, source_id));
+-- logs ends
+
 CREATE TABLE domains (store_id integer NOT NULL REFERENCES stores ON DELETE CASCADE,
   domain_id bigint NOT NULL, name text NOT NULL, PRIMARY KEY (store_id, domain_id));
 

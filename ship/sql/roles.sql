@@ -22,7 +22,7 @@ GRANT USAGE ON SCHEMA "nvtxt" TO "nvtxt_ship", "nvtxt_read";
 
 -- COPY needs no more than INSERT. Nobody is granted anything on a partition.
 GRANT INSERT ON events TO "nvtxt_ship";
-GRANT SELECT, INSERT ON diagnostics, losses TO "nvtxt_ship";
+GRANT SELECT, INSERT ON diagnostics, losses, logs TO "nvtxt_ship";
 GRANT SELECT, INSERT, UPDATE ON stores, cursors, segments, sources, domains, categories, threads,
   processes TO "nvtxt_ship";
 GRANT SELECT, INSERT, UPDATE, DELETE ON open_ranges TO "nvtxt_ship";
@@ -31,14 +31,15 @@ GRANT SELECT ON SEQUENCE stores_store_id_seq TO "nvtxt_ship"; -- for the policy 
 GRANT EXECUTE ON FUNCTION make_partitions(date, date), mine(integer) TO "nvtxt_ship";
 
 GRANT SELECT ON meta, stores, cursors, segments, events, sources, domains, categories, threads,
-  processes, diagnostics, losses, open_ranges, timeline, fleet, running TO "nvtxt_read";
+  processes, diagnostics, losses, logs, open_ranges, timeline, fleet, running TO "nvtxt_read";
 
 DO $$
 DECLARE
   name text;
 BEGIN
   FOREACH name IN ARRAY ARRAY['stores', 'cursors', 'segments', 'sources', 'domains', 'categories',
-                              'threads', 'processes', 'diagnostics', 'losses', 'open_ranges'] LOOP
+                              'threads', 'processes', 'diagnostics', 'losses', 'logs',
+                              'open_ranges'] LOOP
     CONTINUE WHEN EXISTS (SELECT FROM pg_policies WHERE schemaname = 'nvtxt' AND tablename = name);
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
     EXECUTE format('CREATE POLICY read ON %I FOR SELECT TO "nvtxt_read" USING (true)', name);

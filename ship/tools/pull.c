@@ -19,6 +19,7 @@ struct pull {
     struct pg *pg;
     int64_t store_id;
     const struct pull_span *span;
+    bool has_logs;
     struct store_rebuild *rebuild;
     struct failure *failure;
 };
@@ -175,6 +176,7 @@ static int take_source(struct store_rebuild *rebuild, struct binary_row *row) {
     source.errors = maybe(row);
     source.first_ns = maybe(row);
     source.last_ns = maybe(row);
+    source.levels = binary_bool(row);
     return store_rebuild_source(rebuild, &source);
 }
 
@@ -267,6 +269,10 @@ static enum failure_class copy_all_events(struct pull *pull) {
     return class;
 }
 
+#define SOURCE_COLUMNS                                                                             \
+    "source_id, kind, session, name, display_name, peer_comm, ended, peer_pid, peer_uid, "         \
+    "peer_gid, opened, closed, lines, events, warnings, errors, first_ns, last_ns"
+
 // `%s` of a query is the condition on the store; `time` is the column that the span is about.
 static const struct table {
     const char *columns, *tail, *time;
@@ -279,14 +285,17 @@ static const struct table {
      " ORDER BY global_tid, segment DESC", NULL, take_thread},
     {"DISTINCT ON (domain_id, pid, category) domain_id, pid, category, name FROM @.categories",
      " ORDER BY domain_id, pid, category, segment DESC", NULL, take_category},
-    {"source_id, kind, session, name, display_name, peer_comm, ended, peer_pid, peer_uid, "
-     "peer_gid, opened, closed, lines, events, warnings, errors, first_ns, last_ns FROM @.sources",
+    {SOURCE_COLUMNS ", EXISTS (SELECT FROM @.logs AS l WHERE l.store_id = s.store_id AND "
+                    "l.source_id = s.source_id) FROM @.sources AS s",
      " ORDER BY source_id", NULL, take_source},
     {"source_id, line, col, at, severity, stage, code, message, excerpt FROM @.diagnostics",
      " ORDER BY segment, row_id", "at", take_diagnostic},
     {"at, source_id, uid, pid, reason, count FROM @.losses", " ORDER BY segment, row_id", "at",
      take_loss},
 };
+
+static const struct table sources_without_logs = {SOURCE_COLUMNS ", false FROM @.sources",
+                                                  " ORDER BY source_id", NULL, take_source};
 
 static enum failure_class copy_table(struct pull *pull, const struct table *table) {
     char sql[SQL_SIZE];
@@ -304,14 +313,20 @@ static enum failure_class copy_all(struct pull *pull) {
         pg_failed(pull, pg_run(pull->pg, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
     class = class ?: copy_all_events(pull);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && class == FAILURE_NONE; i++) {
-        class = copy_table(pull, &tables[i]);
+        bool lacks = tables[i].take == take_source && !pull->has_logs;
+        class = copy_table(pull, lacks ? &sources_without_logs : &tables[i]);
     }
     return class ?: pg_failed(pull, pg_run(pull->pg, "COMMIT"));
 }
 
-enum failure_class pull_store(struct pg *pg, int64_t store_id, const struct pull_span *span,
-                              const char *path, uint32_t mode, struct failure *failure) {
-    struct pull pull = {.pg = pg, .store_id = store_id, .span = span, .failure = failure};
+enum failure_class pull_store(struct pg *pg, const struct schema_facts *facts, int64_t store_id,
+                              const struct pull_span *span, const char *path, uint32_t mode,
+                              struct failure *failure) {
+    struct pull pull = {.pg = pg,
+                        .store_id = store_id,
+                        .span = span,
+                        .has_logs = facts->may_read_logs,
+                        .failure = failure};
     char error[FAILURE_SENTENCE];
     if (store_rebuild_open(&pull.rebuild, path, mode, error, sizeof(error)) != 0) {
         return failure_set(failure, FAILURE_STORE, "%s", error);

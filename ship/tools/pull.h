@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "ship/engine/pg.h"
+#include "ship/engine/schema.h"
 
 // The store of a host, or with an identity; "" for any. FAILURE_NO_STORE: there is none.
 // FAILURE_TARGET: there are several, and the sentence lists them.
@@ -20,5 +21,6 @@ struct pull_span {
 };
 
 // Makes the file `path` with this mode. FAILURE_STORE when it cannot be written.
-enum failure_class pull_store(struct pg *pg, int64_t store_id, const struct pull_span *span,
-                              const char *path, uint32_t mode, struct failure *failure);
+enum failure_class pull_store(struct pg *pg, const struct schema_facts *facts, int64_t store_id,
+                              const struct pull_span *span, const char *path, uint32_t mode,
+                              struct failure *failure);

@@ -53,6 +53,7 @@ struct store_follow_source {
     struct nvtxt_slice kind, session, name, display_name, peer_comm, ended;
     struct store_maybe peer_pid, peer_uid, peer_gid, opened_ns, closed_ns, lines, events, warnings,
         errors, first_ns, last_ns;
+    bool levels; // payloads of its marks are levels of syslog
 };
 
 struct store_follow_diagnostic {

@@ -40,6 +40,7 @@ struct store_follow_facts {
     int64_t base;
     int64_t started_ns; // or when the file was changed
     char id[STORE_ID_SIZE];
+    bool has_levels; // NVTXT_SOURCES has the column; not in a store of an older version
 };
 
 struct store_follow_batch {

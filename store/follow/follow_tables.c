@@ -150,10 +150,10 @@ int store_follow_losses(struct store_follow *follow, const struct store_follow_l
 // ---- Rows that change ---------------------------------------------------------------------------
 
 // Each begins with the keys of a row: its id, or three numbers.
-static const char sources[] =
-    "SELECT id, kind, sessionId, name, displayName, peerComm, ended, peerPid, peerUid, peerGid, "
-    "openedNs, closedNs, lines, events, warnings, errors, firstNs, lastNs FROM NVTXT_SOURCES "
-    "WHERE id > ?1 ORDER BY id";
+#define SOURCES(levels)                                                                            \
+    "SELECT id, kind, sessionId, name, displayName, peerComm, ended, peerPid, peerUid, peerGid, "  \
+    "openedNs, closedNs, lines, events, warnings, errors, firstNs, lastNs, " levels                \
+    " FROM NVTXT_SOURCES WHERE id > ?1 ORDER BY id"
 static const char domains[] = "SELECT id, name FROM NVTXT_DOMAINS WHERE id > ?1 ORDER BY id";
 static const char processes[] =
     "SELECT rowid, pid, name FROM PROCESSES WHERE rowid > ?1 ORDER BY rowid";
@@ -183,6 +183,7 @@ static int take_source(struct store_follow *follow, sqlite3_stmt *stmt, size_t a
         .errors = store_follow_maybe(stmt, 15),
         .first_ns = store_follow_maybe(stmt, 16),
         .last_ns = store_follow_maybe(stmt, 17),
+        .levels = sqlite3_column_int(stmt, 18) == 1,
     };
     int rc = store_follow_text(follow, stmt, 1, &row->kind);
     rc = rc ?: store_follow_text(follow, stmt, 2, &row->session);
@@ -306,8 +307,9 @@ static int read_changing(struct store_follow *follow, const struct changing *tab
 
 int store_follow_sources(struct store_follow *follow, enum store_follow_what what,
                          const struct store_follow_source **rows, size_t *count) {
-    static const struct changing table = {STORE_FOLLOW_SOURCES, sources, 1, take_source};
-    int result = read_changing(follow, &table, what, count);
+    static const struct changing table = {STORE_FOLLOW_SOURCES, SOURCES("levels"), 1, take_source};
+    static const struct changing older = {STORE_FOLLOW_SOURCES, SOURCES("NULL"), 1, take_source};
+    int result = read_changing(follow, follow->facts.has_levels ? &table : &older, what, count);
     *rows = follow->rows;
     return result;
 }

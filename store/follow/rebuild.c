@@ -31,7 +31,7 @@ static const char *const texts[STORE_REBUILD_STATEMENTS] = {
     [STORE_REBUILD_ADD_SOURCE] =
         "INSERT OR REPLACE INTO NVTXT_SOURCES (id, kind, sessionId, name, displayName, peerComm, "
         "ended, peerPid, peerUid, peerGid, openedNs, closedNs, lines, events, warnings, errors, "
-        "firstNs, lastNs) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "firstNs, lastNs, levels) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [STORE_REBUILD_ADD_DIAGNOSTIC] =
         "INSERT INTO NVTXT_DIAGNOSTICS (sourceId, line, \"column\", atNs, severity, "
         "stage, code, message, excerpt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -135,6 +135,7 @@ int store_rebuild_source(struct store_rebuild *rebuild, const struct store_follo
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         rc = rc ?: bind_maybe(stmt, index++, &numbers[i]);
     }
+    rc = rc ?: sqlite3_bind_int(stmt, index, source->levels);
     return store_rebuild_result(rebuild, rc ?: store_sql_run(stmt));
 }
 

@@ -5,8 +5,8 @@
 // domains keep their ids, and events their order. Memory does not grow with the rows.
 //
 // Events come first, in their order; then everything else, once each, and threads before
-// categories. What a follower does not hand out is not there: sessions, open ranges, clocks, names
-// of resources and counters, and whether the lines of a source have levels.
+// categories. What a follower does not hand out is not there: sessions, open ranges, clocks, and
+// names of resources and counters.
 //
 // Functions return what those of follow.h do; the sentence is in store_rebuild_error().
 #pragma once

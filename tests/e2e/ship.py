@@ -224,7 +224,7 @@ def compare_store(server, paths):
 
 
 TABLES = ("meta", "stores", "cursors", "segments", "events", "sources", "domains", "categories",
-          "threads", "processes", "diagnostics", "losses", "open_ranges")
+          "threads", "processes", "diagnostics", "losses", "logs", "open_ranges")
 
 
 def snapshot(server, but=("seen",)):

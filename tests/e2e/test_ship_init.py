@@ -29,6 +29,7 @@ TABLES = {
     "diagnostics": "store_id segment row_id source_id line col severity stage code message "
                    "excerpt at",
     "losses": "store_id segment row_id at source_id uid pid reason count",
+    "logs": "store_id source_id",
     "open_ranges": "store_id source_id seq global_tid event_type start_ns domain_id category "
                    "color text",
     "timeline": "committed host labels started duration kind message category color process "
@@ -79,6 +80,11 @@ def test_init_makes_the_schema_once():
         server.rows("DROP POLICY own_number ON nvtxt.stores")  # as it was before there was one
         good("init", "--target", target)
         equal(server.one("SELECT count(*) FROM pg_policies WHERE policyname = 'own_number'"), "1")
+        server.rows("DROP TABLE nvtxt.logs")  # likewise
+        good("init", "--target", target)
+        equal(columns(server, "logs"), TABLES["logs"])
+        equal(server.rows("SELECT relrowsecurity, relacl::text ~ 'nvtxt_ship=ar/' FROM pg_class WHERE "
+                          "oid = 'nvtxt.logs'::regclass"), [("t", "t")])
         good("init", "--target", target, "--keep-days=7")
         equal(server.one("SELECT keep_days FROM nvtxt.meta"), "7")
         good("init", "--target", target, "--schema", "user", "--no-roles", "--plain-events",
@@ -134,6 +140,7 @@ def test_a_shipper_can_only_add_rows_of_its_own():
             "DELETE FROM nvtxt.losses", "DELETE FROM nvtxt.stores", "UPDATE nvtxt.losses SET count = 0",
             "UPDATE nvtxt.meta SET keep_days = 1", "INSERT INTO nvtxt.cursors (store_id) VALUES (3)",
             "INSERT INTO nvtxt.losses VALUES (2, 0, 1, NULL, NULL, NULL, NULL, 'r', 1)",
+            "INSERT INTO nvtxt.logs VALUES (2, 1)", "DELETE FROM nvtxt.logs",
             "UPDATE nvtxt.stores SET owner = 'b'",
             "INSERT INTO nvtxt.stores (store, host, owner) VALUES (gen_random_uuid(), 'x', 'b')",
             "INSERT INTO nvtxt.stores (store_id, store, host) OVERRIDING SYSTEM VALUE VALUES (3, "

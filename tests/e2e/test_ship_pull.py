@@ -86,6 +86,45 @@ def test_a_store_comes_back_as_it_was():
         is_sound(out)
 
 
+LINE = "TimeBase = Manual\n@Marker, Time, Message, Payload\n"
+LOG = LINE + 'Marker, 1, "broken", 3\nMarker, 2, "no level", ""\nMarker, 3, "chatter", 7\n'
+
+
+ERRORS = "SELECT text FROM nvtxt.events JOIN nvtxt.logs USING (store_id, source_id) WHERE " \
+    "event_type = 34 AND payload_type = 2 AND int64_value BETWEEN 0 AND 3"
+
+
+def test_levels_of_a_log_come_back():
+    with database() as server, Daemon() as daemon, folder() as place:
+        target = ("--target", server.target(), "--store", daemon.store, "--host", "log")
+        out = [os.path.join(place, name) for name in "abc"]
+        good("init", *target)
+        with daemon.session(levels=True) as session:
+            session.send(LOG)
+            session.ack(5)
+        with daemon.session() as session:  # not a log, with the payload of an error
+            session.send(LINE + 'Marker, 4, "third", 3\n')
+            session.ack(3)
+        daemon.settled()
+        good("--once", *target)
+        equal(server.rows(ERRORS), [("broken",)])
+        wanted = exported(daemon.store)
+        equal([(row["message"], row["level"]) for row in wanted],
+              [("broken", "err"), ("no level", ""), ("chatter", "debug"), ("third", "")])
+        good("pull", *target, "-o", out[0])
+        equal(exported(out[0]), wanted)
+        server.rows("ALTER TABLE nvtxt.logs RENAME TO gone")  # as in a schema that was made before
+        good("pull", *target, "-o", out[1])
+        equal({row["level"] for row in exported(out[1])}, {""})
+        daemon.send(LINE + 'Marker, 5, "more", 1\n')
+        good("--once", *target)
+        good("init", *target)
+        daemon.send(LINE + 'Marker, 6, "and more", 1\n')
+        good("--once", *target)
+        good("pull", *target, "-o", out[2])
+        equal(exported(out[2]), exported(daemon.store))
+
+
 def test_a_span_and_several_segments_come_back():
     with database() as server, Daemon() as daemon, folder() as place:
         target = ("--target", server.target(), "--store", daemon.store, "--host", "two")

@@ -131,7 +131,7 @@ static void fill(void) {
             event.payload.kind == NVTXT_PAYLOAD_FLOAT) {
             event.payload.real = 0.5;
         } else {
-            event.payload.int64 = event.payload.kind == NVTXT_PAYLOAD_UINT64 ? -1 : 17;
+            event.payload.int64 = event.payload.kind == NVTXT_PAYLOAD_UINT64 ? -1 : 3;
         }
         event.json = i == 9 ? nvtxt_slice_of("{\"a\":1}") : (struct nvtxt_slice){0};
         event.ended_elsewhere = i == 12;
@@ -143,8 +143,9 @@ static void fill(void) {
         }
     }
     kit_commit(&kit);
-    kit_exec(&kit, "UPDATE NVTXT_SOURCES SET nvtx = 1, warnings = 1, events = (SELECT "
-                   "sum(lastRow - firstRow + 1) FROM NVTXT_EVENT_SOURCES WHERE sourceId = id)");
+    kit_exec(&kit,
+             "UPDATE NVTXT_SOURCES SET nvtx = 1, levels = (id = 3), warnings = 1, events = (SELECT "
+             "sum(lastRow - firstRow + 1) FROM NVTXT_EVENT_SOURCES WHERE sourceId = id)");
     kit_exec(&kit, "INSERT INTO NVTXT_DIAGNOSTICS VALUES (3, 2, 3, 'warning', 'parse', 'code', "
                    "'message', 'excerpt', 4)");
     kit_exec(&kit, "INSERT INTO NVTXT_LOSSES VALUES (5, 3, 1000, 77, 'quota', 9)");
@@ -164,7 +165,8 @@ Test(rebuild, makes_a_store_that_says_the_same) {
          "level FROM NVTXT_TIMELINE WHERE start >= 15");
     same("SELECT endGlobalTid, uint64Value, int64Value, doubleValue, uint32Value, int32Value, "
          "floatValue, jsonText FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)");
-    same("SELECT id, kind, name, openedNs, lines, events, warnings, errors FROM NVTXT_SOURCES");
+    same("SELECT id, kind, name, openedNs, lines, events, warnings, errors, levels FROM "
+         "NVTXT_SOURCES");
     same("SELECT * FROM NVTXT_DIAGNOSTICS");
     same("SELECT * FROM NVTXT_LOSSES");
     same("SELECT committedNs, events, minStart, maxEnd FROM NVTXT_BATCHES");
@@ -178,6 +180,19 @@ Test(rebuild, makes_a_store_that_says_the_same) {
     cr_assert_str_neq(text_of(path, "SELECT value FROM META_DATA_EXPORT WHERE name = 'STORE_ID'"),
                       id);
     cr_assert_str_eq(text_of(path, "PRAGMA journal_mode"), "delete");
+    unlink(path);
+    kit_close(&kit);
+}
+
+Test(rebuild, of_a_store_of_an_older_version_has_no_levels) {
+    kit_open(&kit);
+    fill();
+    kit_exec(&kit, "DROP VIEW NVTXT_RECENT");
+    kit_exec(&kit, "DROP VIEW NVTXT_TIMELINE");
+    kit_exec(&kit, "ALTER TABLE NVTXT_SOURCES DROP COLUMN levels");
+    bring(0, INT_MAX);
+    same("SELECT id, kind, name, events FROM NVTXT_SOURCES");
+    cr_assert_str_eq(text_of(path, "SELECT DISTINCT levels FROM NVTXT_SOURCES"), "0");
     unlink(path);
     kit_close(&kit);
 }
