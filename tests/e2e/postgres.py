@@ -2,7 +2,8 @@
 """A PostgreSQL of the test's own: in a private folder, on a Unix socket in it, ended by the test.
 
 The server's programs refuse to run as root: then they run as the user postgres. Without them, or
-without that user, the tests skip. What the server holds is asked for with psql."""
+without that user, the tests skip. What the server holds is asked for with psql. The server is a child
+of the test, and the kernel ends it when the thread that started it ends, however that comes."""
 import atexit
 import contextlib
 import copy
@@ -37,7 +38,7 @@ def bin_folder():
                       else 0)
     for folder in folders:
         if all(os.access(os.path.join(folder, name), os.X_OK)
-               for name in ("initdb", "pg_ctl", "postgres", "psql")):
+               for name in ("initdb", "postgres", "psql")):
             return folder
     raise Skip("there is no PostgreSQL server (package postgresql)")
 
@@ -60,19 +61,20 @@ class Postgres:
     def __init__(self, settings=(), tcp=False, hba=None, init=()):
         self.bin = bin_folder()
         self.as_server = []
+        if not shutil.which("setpriv"):
+            raise Skip("setpriv is missing (package util-linux)")
         if os.geteuid() == 0:
             try:
                 pwd.getpwnam("postgres")
             except KeyError as reason:
                 raise Skip("there is no user postgres to run the server as") from reason
-            if not shutil.which("setpriv"):
-                raise Skip("setpriv is missing (package util-linux)")
             self.as_server = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
         self.folder = os.path.join(tempfile.gettempdir(), "nvtxt-pg-" + uuid.uuid4().hex[:12])
         self.data = os.path.join(self.folder, "data")
         self.tcp, self.port = tcp, 5432
         self.settings, self.hba, self.init = list(settings), hba, list(init)
         self.database = "postgres"
+        self.started = []  # its processes, one after the other; copies share them
         self.env = {**os.environ, "PGHOST": self.folder, "PGPORT": "5432", "PGUSER": "postgres",
                     "PGDATABASE": "postgres", "PGPASSFILE": "/nonexistent", "LC_ALL": "C"}
 
@@ -86,21 +88,9 @@ class Postgres:
         return self
 
     def __exit__(self, kind, value, trace):
-        if os.path.exists(os.path.join(self.data, "postmaster.pid")):
+        if self.runs():
             self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def server_run(self, *command):
-        """Runs a program of the server; its output goes to a file, because the server keeps it."""
-        said = os.path.join(self.folder, "said")
-        with open(said, "ab") as out:
-            done = subprocess.run([*self.as_server, os.path.join(self.bin, command[0]),
-                                   *command[1:]], stdin=subprocess.DEVNULL, stdout=out,
-                                  stderr=subprocess.STDOUT, cwd="/", timeout=DEADLINE,
-                                  env={**os.environ, "LC_ALL": "C"}, check=False)
-        if done.returncode != 0:
-            with open(said, encoding="utf-8", errors="replace") as file:
-                raise AssertionError("%s: status %d\n%s" % (command, done.returncode, file.read()))
 
     def make(self):
         os.mkdir(self.folder)
@@ -108,8 +98,11 @@ class Postgres:
         if self.as_server:
             user = pwd.getpwnam("postgres")
             os.chown(self.folder, user.pw_uid, user.pw_gid)
-        self.server_run("initdb", "--no-sync", "-D", self.data, "-U", "postgres", "-A", "trust",
-                        "-E", "UTF8", "--locale=C", *self.init)
+        made = subprocess.run([*self.as_server, os.path.join(self.bin, "initdb"), "--no-sync", "-D",
+                               self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C",
+                               *self.init], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, cwd="/", timeout=DEADLINE, check=False)
+        lib.equal(made.returncode, 0, made.stdout)
         lines = ["listen_addresses = ''", "unix_socket_directories = '%s'" % self.folder,
                  "fsync = off", "shared_buffers = 32MB", "max_connections = 60", *self.settings]
         if self.tcp:
@@ -124,27 +117,46 @@ class Postgres:
             with open(os.path.join(self.data, "pg_hba.conf"), "w", encoding="utf-8") as file:
                 file.write("\n".join(self.hba) + "\n")
 
-    def start(self):
-        self.server_run("pg_ctl", "-D", self.data, "-l", os.path.join(self.folder, "log"), "-w",
-                        "-t", str(int(DEADLINE)), "start")
+    def as_child(self, signal_name):
+        """What runs a command as the server's user; it gets this signal when the test has ended."""
+        return [*(self.as_server or ["setpriv"]), "--pdeathsig=" + signal_name]
 
-    def stop(self, how="immediate"):
-        self.server_run("pg_ctl", "-D", self.data, "-m", how, "-w", "-t", str(int(DEADLINE)), "stop")
+    def start(self):
+        with open(os.path.join(self.folder, "log"), "ab") as log:
+            self.started.append(subprocess.Popen(
+                [*self.as_child("QUIT"), os.path.join(self.bin, "postgres"), "-D", self.data],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", start_new_session=True,
+                env={**os.environ, "LC_ALL": "C"}))
+        lib.wait_for(self.is_ready, "the server is ready")
+
+    def runs(self):
+        return bool(self.started) and self.started[-1].poll() is None
+
+    def is_ready(self):
+        """What it writes of itself: its process id first, in line 8 how far its start is."""
+        if not self.runs():
+            with open(os.path.join(self.folder, "log"), encoding="utf-8", errors="replace") as log:
+                raise AssertionError("the server ended at its start:\n" + log.read())
+        with contextlib.suppress(FileNotFoundError), \
+                open(os.path.join(self.data, "postmaster.pid"), encoding="utf-8") as file:
+            lines = [line.strip() for line in file]
+            return len(lines) > 7 and (lines[0], lines[7]) == (str(self.started[-1].pid), "ready")
+        return False
+
+    def stop(self, number=signal.SIGQUIT):
+        self.started[-1].send_signal(number)
+        self.started[-1].wait(DEADLINE)
 
     def kill(self):
         """Ends all of its processes at once, with SIGKILL."""
-        lock = os.path.join(self.data, "postmaster.pid")
-        with open(lock, encoding="utf-8") as file:
-            first = int(file.readline())
+        first = self.started[-1].pid
         os.kill(first, signal.SIGSTOP)  # it starts no more
         pids = {first, *(pid for pid, parent in processes().items() if parent == first)}
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        self.started[-1].wait(DEADLINE)
         lib.wait_for(lambda: pids.isdisjoint(processes()), "the server has ended")
-        # A process that nobody waited for still has its id.
-        for path in (lock, *glob.glob(os.path.join(self.folder, ".s.PGSQL.*.lock"))):
-            os.remove(path)
 
     def target(self, **more):
         """The value of --target; a value that is None is left out."""

@@ -114,9 +114,7 @@ class SmallServer(Postgres):
 
     def is_back(self):
         """Starts it when it has ended."""
-        status = [*self.as_server, os.path.join(self.bin, "pg_ctl"), "-D", self.data, "status"]
-        if subprocess.run(status, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/",
-                          check=False).returncode != 0:
+        if not self.runs():
             with contextlib.suppress(AssertionError):
                 self.start()
         return self.psql("SELECT 1")[0] == 0

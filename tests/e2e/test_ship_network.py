@@ -123,7 +123,7 @@ def test_a_pooler_in_transaction_mode_stands_between():
                        "unix_socket_dir =\ndefault_pool_size = 2\nlogfile = %s/log\n"
                        % (server.folder, server.port, port, folder))
         with open(os.path.join(folder, "out"), "wb") as out:
-            pool = subprocess.Popen([*server.as_server, bouncer, config], stdout=out, stderr=out,
+            pool = subprocess.Popen([*server.as_child("KILL"), bouncer, config], stdout=out, stderr=out,
                                     stdin=subprocess.DEVNULL, cwd="/")
         try:
             args = ("--store", daemon.store, "--interval", "50ms", "--target",
