@@ -215,14 +215,24 @@ enum failure_class cursor_make_partitions(struct pg *pg, int64_t first_ns, int64
     char first[NUMBER_SIZE], last[NUMBER_SIZE];
     struct pg_rows *rows;
     const char *values[] = {number(first, first_ns), number(last, last_ns)};
-    enum failure_class class =
-        pg_ask(pg,
-               "SELECT @.make_partitions((@.at($1::bigint) AT TIME ZONE 'UTC')::date, "
-               "(@.at($2::bigint) AT TIME ZONE 'UTC')::date)",
-               values, 2, &rows);
-    *made = class ? 0 : pg_int(rows, 0, 0);
+    *made = 0;
+    enum failure_class class = cursor_begin(pg);
+    if (class) {
+        return class;
+    }
+    class = pg_ask(pg,
+                   "SELECT @.make_partitions((@.at($1::bigint) AT TIME ZONE 'UTC')::date, "
+                   "(@.at($2::bigint) AT TIME ZONE 'UTC')::date)",
+                   values, 2, &rows);
+    int64_t count = class ? 0 : pg_int(rows, 0, 0);
     pg_rows_free(rows);
-    return class;
+    class = class ?: pg_run(pg, "COMMIT");
+    if (class) {
+        pg_rollback(pg); // keeps the failure
+        return class;
+    }
+    *made = count;
+    return FAILURE_NONE;
 }
 
 enum failure_class cursor_reads_all(struct pg *pg, bool *all) {

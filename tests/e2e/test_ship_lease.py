@@ -112,6 +112,18 @@ def test_who_falls_silent_amid_rows_does_not_keep_others_out():
         equal(texts(server), ["a", "b"])
 
 
+def test_who_keeps_partitions_from_being_made_is_not_waited_for_without_end():
+    with fleet() as (server, daemon, args):
+        daemon.send(marker("a"))
+        for (name,) in server.rows("SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = "
+                                   "'nvtxt.events'::regclass"):
+            server.rows("DROP TABLE " + name)
+        with server.held("SELECT pg_advisory_lock('nvtxt.events'::regclass::oid::bigint)"):
+            refused(69, "lock timeout", "--once", *args)
+        good("--once", *args)
+        equal(texts(server), ["a"])
+
+
 def test_a_server_notices_that_the_network_is_gone():
     with fleet(tcp=True) as (server, daemon, args):
         good("--once", *args)
