@@ -6,6 +6,7 @@
 
 #include <libpq-fe.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LIMIT_S 1
@@ -19,6 +20,9 @@ static void ask(PGcancel *cancel) {
 
 void cancel_statement(struct pg_conn *conn) {
     PGcancel *cancel = PQgetCancel(conn);
+    while (waitpid(-1, NULL, WNOHANG) > 0) {
+        continue; // the one before has ended
+    }
     if (cancel && fork() == 0) {
         ask(cancel);
         _exit(0);

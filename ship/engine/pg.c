@@ -142,6 +142,9 @@ static enum failure_class wait_for(struct pg *pg, short events, int64_t deadline
         // Rows that come and come do not keep the program from its end.
         int64_t last = n == 0 ? deadline_by(pg, deadline) : pg->stop_ms ? pg->stop_ms : INT64_MAX;
         if (last <= now_ms()) {
+            if (!pg->lets_finish && PQtransactionStatus(pg->conn) == PQTRANS_ACTIVE) {
+                cancel_statement(pg->conn); // else it may wait for a lock long after we left
+            }
             return failure_set(&pg->failure, FAILURE_GONE, "the engine did not answer in time");
         }
         if (n > 0 && fds[0].revents) {
