@@ -276,7 +276,13 @@ static enum failure_class ship_rest(struct work *work) {
         class = class ?: ship_threads(work);
         class = class ?: ship_categories(work);
     }
-    return class || !work->round->changed ? class : ship_open_ranges(work);
+    if (class || !work->round->changed) {
+        return class;
+    }
+    if (work->ended && store_follow_pass_names(work->session->follow)) {
+        class = begin(work);
+    }
+    return class ?: ship_open_ranges(work);
 }
 
 // ---- The end of a round -------------------------------------------------------------------------

@@ -84,6 +84,11 @@ void store_follow_take(struct store_follow *follow, const char *id);
 // After the rows that were handed out so far.
 void store_follow_place(const struct store_follow *follow, struct store_place *place);
 
+// Moves the place over the rows of names that stand after the last event, for a caller that has all
+// names as of now (STORE_FOLLOW_CHANGED): when the segment goes, they are not missing. True: the
+// place has moved. Does nothing before the end of the events.
+bool store_follow_pass_names(struct store_follow *follow);
+
 // The segment of the place.
 void store_follow_segment(const struct store_follow *follow, struct store_follow_segment *segment);
 

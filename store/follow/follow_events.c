@@ -149,6 +149,12 @@ static void hand_out(struct store_follow *follow, const struct store_follow_chun
     }
 }
 
+bool store_follow_pass_names(struct store_follow *follow) {
+    bool moves = follow->reader && follow->at_end && follow->scanned > follow->place.event_row;
+    follow->place.event_row = moves ? follow->scanned : follow->place.event_row;
+    return moves;
+}
+
 int store_follow_events(struct store_follow *follow, const struct store_follow_event **events,
                         size_t *count) {
     struct store_follow_chunk chunk = follow->ahead;

@@ -20,7 +20,7 @@ struct store_maybe {
 // How far somebody has read. Zeroed: nothing yet.
 struct store_place {
     uint64_t segment;                 // number; 0: a plain file, or nothing yet
-    int64_t event_row;                // rowid of the last event; 0: none of this segment
+    int64_t event_row;                // rowid of the last event or name; 0: none of this segment
     int64_t diagnostic_row, loss_row; // likewise
     int64_t batch;                    // id of the batch of event_row; 0: none of this segment
     int64_t batch_ns;                 // its committedNs; likewise

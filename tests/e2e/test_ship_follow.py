@@ -152,6 +152,34 @@ def test_segments_that_went_are_a_loss_with_their_number():
         equal(server.one("SELECT count(*) FROM nvtxt.losses"), "1")
 
 
+def test_names_after_the_last_event_are_no_loss():
+    names = 'SetCategoryName, %d, "n"\nSetThreadName, 7, %d, "n"\n'
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        daemon.flush()
+        daemon.send(names % (1, 8))
+        good("--once", *args)
+        daemon.control("rotate")
+        daemon.send(marker("b"))
+        daemon.flush()
+        daemon.send(names % (2, 9))
+        daemon.flush()
+        (last, event), = daemon.query("SELECT max(rowid), max(rowid) FILTER (WHERE eventType = 34) "
+                                      "FROM NVTX_EVENTS")
+        equal(last > event, True, (last, event))
+        remove(daemon.segments()[0])
+        with Shipper(*args):
+            arrived(server, ["a", "b"])
+            wait_for(lambda: server.one("SELECT event_row FROM nvtxt.cursors") == str(last),
+                     "names are passed")
+        daemon.control("rotate")
+        daemon.send(marker("c"))
+        remove(daemon.segments()[0])
+        good("--once", *args)
+        equal(texts(server), ["a", "b", "c"])
+        equal(server.rows("SELECT * FROM nvtxt.losses"), [])
+
+
 def test_a_shipper_that_follows_says_what_went():
     with fleet("--host", "h") as (server, daemon, args):
         daemon.send(marker("a"))

@@ -198,6 +198,29 @@ Test(follow_rows, hands_out_names_again_when_they_change) {
     end();
 }
 
+Test(follow_rows, names_after_the_last_event_are_passed) {
+    begin();
+    add_events(10);
+    start();
+    cr_assert_not(store_follow_pass_names(follow), "there are events");
+    name_category(7, "one");
+    follow_all();
+    cr_assert_eq(place.event_row, 10);
+    cr_assert(store_follow_pass_names(follow));
+    cr_assert_not(store_follow_pass_names(follow));
+    store_follow_place(follow, &place);
+    cr_assert_eq(place.event_row, 11);
+    must_seek();
+    rotate();
+    add_events(1);
+    remove_segment(0);
+    must_seek();
+    cr_assert_eq(missing, 0);
+    follow_all();
+    cr_assert_eq(received, sent);
+    end();
+}
+
 // "came went" of one look at the open ranges; "all" before it when all came anew.
 static const char *look_at_open(void) {
     static char text[64];
