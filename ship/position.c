@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int position_write(const char *path, const char *store_id, uint64_t segment) {
@@ -17,6 +18,10 @@ int position_write(const char *path, const char *store_id, uint64_t segment) {
     int len = snprintf(line, sizeof(line), "%s %" PRIu64 "\n", store_id, segment);
     if (snprintf(temp, sizeof(temp), "%s.new", path) >= (int)sizeof(temp)) {
         return -ENAMETOOLONG;
+    }
+    struct stat status; // a file may be replaced, /dev/null may not
+    if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
+        return -EINVAL;
     }
     int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (fd < 0) {

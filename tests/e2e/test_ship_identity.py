@@ -3,11 +3,12 @@
 import contextlib
 import os
 import signal
+import stat
 
 from client import run_client
 from following import arrived, change, disconnect, fleet, remove, texts, waiting
 from lib import DEADLINE, equal, run, wait_for
-from ship import Shipper, good, marker, write
+from ship import Shipper, good, marker, run_ship, write
 
 OTHER = "00000000-0000-4000-8000-000000000000"
 NEW_ID = "UPDATE META_DATA_EXPORT SET value = '%s' WHERE name = 'STORE_ID'" % OTHER
@@ -145,6 +146,17 @@ def test_the_position_is_written_for_the_daemon():
             daemon.control("rotate")
             wait_for(lambda: read(position) == identity + " 2\n", "the position is 2")
             equal(shipper.said(), "")
+
+
+def test_the_position_replaces_no_device():
+    with fleet() as (_, daemon, args):
+        path, position = positions(daemon)
+        os.mkfifo(position)
+        daemon.send(marker("a"))
+        equal(run_ship("--once", "-c", path, *args),
+              (0, "", "nvtxt-ship: warning: the position cannot be written to %s: Invalid argument\n"
+               % position))
+        equal(stat.S_ISFIFO(os.stat(position).st_mode), True)
 
 
 def test_a_signal_between_two_identities_leaves_the_position_of_the_first():
