@@ -198,13 +198,13 @@ static enum outcome pull_into(const struct ship_options *options, struct term *t
 
 static bool is_there(const char *path) {
     struct stat status;
-    return lstat(path, &status) == 0 && !(S_ISREG(status.st_mode) && status.st_size == 0);
+    return lstat(path, &status) == 0;
 }
 
 static enum outcome pull(const struct ship_options *options, struct term *term) {
     struct out_file out;
     struct pg *pg;
-    if (!options->output) {
+    if (!options->output || strcmp(options->output, "-") == 0) {
         term_say(term, "pull needs a file to make: -o FILE");
         return OUTCOME_USAGE;
     }

@@ -168,13 +168,15 @@ def test_bad_input():
         refused(64, "--store-id: " + ", ".join(ids), "pull", *target, "--host", "twin", *out)
         refused(66, "of the host nobody", "pull", *target, "--host", "nobody", *out)
         refused(64, "-o FILE", "pull", *target, "--host", "twin")
+        refused(64, "-o FILE", "pull", *target, "--host", "twin", "-o", "-")
         equal(os.listdir(place), [])
-        with open(out[1], "w", encoding="utf-8") as file:
-            file.write("mine")
-        refused(73, out[1] + " exists; choose another name\n", "pull", *target, "--store-id", ids[0],
-                *out)
-        with open(out[1], encoding="utf-8") as file:
-            equal(file.read(), "mine")
+        for text in ("", "mine"):
+            with open(out[1], "w", encoding="utf-8") as file:
+                file.write(text)
+            refused(73, out[1] + " exists; choose another name\n", "pull", *target, "--store-id",
+                    ids[0], *out)
+            with open(out[1], encoding="utf-8") as file:
+                equal(file.read(), text)
         refused(73, "/nonexistent/", "pull", *target, "--store-id", ids[0], "-o", "/nonexistent/out")
         for number, store in enumerate(ids):
             path = os.path.join(place, str(number))
