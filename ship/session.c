@@ -361,7 +361,7 @@ static enum failure_class take_over(struct session *session) {
 }
 
 // Who may read the rows of all hosts needs no right to ship for a look.
-static enum failure_class check_rights(struct session *session) {
+static enum failure_class check_rights(struct session *session, enum session_purpose purpose) {
     enum ship_command command = session->options->command;
     enum failure_class class = FAILURE_NONE;
     session->reads_all = false;
@@ -370,15 +370,16 @@ static enum failure_class check_rights(struct session *session) {
     }
     return class || session->reads_all
                ? class
-               : cursor_check_rights(session->pg, session->options->conf.schema, &session->failure);
+               : cursor_check_rights(session->pg, session->options->conf.schema,
+                                     purpose != SESSION_LOOK, &session->failure);
 }
 
-static enum failure_class check_schema(struct session *session) {
+static enum failure_class check_schema(struct session *session, enum session_purpose purpose) {
     const char *schema = session->options->conf.schema;
     pg_say_what(session->pg, "to say how far the store is shipped");
     enum failure_class class =
         schema_check(session->pg, schema, &session->schema, &session->failure);
-    return class ?: check_rights(session);
+    return class ?: check_rights(session, purpose);
 }
 
 enum failure_class session_connect(struct session *session, enum session_purpose purpose) {
@@ -390,7 +391,7 @@ enum failure_class session_connect(struct session *session, enum session_purpose
     if (class && signals_came()) {
         session->leased = 0; // that took the time that was left for giving it back
     }
-    class = class ?: check_schema(session);
+    class = class ?: check_schema(session, purpose);
     class = class ?: compare(session);
     if (class == FAILURE_NONE && session->cursor.store_id == 0 &&
         !*session->options->conf.store_id) {

@@ -244,22 +244,46 @@ enum failure_class cursor_reads_all(struct pg *pg, bool *all) {
     return class;
 }
 
-enum failure_class cursor_check_rights(struct pg *pg, const char *schema, struct failure *failure) {
+// The first right that is missing, or NULL, and whether nothing can be written.
+static const char missing_right[] =
+    "SELECT (SELECT p.what || ' on ' || t.name FROM (VALUES "
+    "('INSERT', '{events,diagnostics,losses,stores,cursors,segments,sources,domains,categories,"
+    "threads,processes,open_ranges}'::text[]), "
+    "('SELECT', '{stores,cursors,segments,sources,domains,categories,threads,processes,"
+    "open_ranges}'), "
+    "('UPDATE', '{stores,cursors,segments,sources,domains,categories,threads,processes,"
+    "open_ranges}'), "
+    "('DELETE', '{open_ranges}')) AS p (what, names), unnest(p.names) AS t (name) "
+    "WHERE NOT CASE p.what WHEN 'DELETE' THEN has_table_privilege('@.' || t.name, p.what) "
+    "ELSE has_any_column_privilege('@.' || t.name, p.what) END "
+    "UNION ALL SELECT 'EXECUTE on make_partitions' WHERE 'p' = (SELECT relkind FROM pg_class "
+    "WHERE oid = '@.events'::regclass) AND NOT "
+    "has_function_privilege('@.make_partitions(date, date)', 'EXECUTE') "
+    "UNION ALL SELECT 'EXECUTE on mine' WHERE ((SELECT relrowsecurity FROM pg_class WHERE oid = "
+    "'@.stores'::regclass) OR EXISTS (SELECT FROM pg_trigger WHERE tgname = 'own_rows' AND "
+    "tgrelid = '@.events'::regclass)) AND NOT has_function_privilege('@.mine(integer)', 'EXECUTE') "
+    "UNION ALL SELECT 'SELECT on stores_store_id_seq' WHERE EXISTS (SELECT FROM pg_policy WHERE "
+    "polname = 'own_number' AND polrelid = '@.stores'::regclass) AND NOT "
+    "has_sequence_privilege('@.stores_store_id_seq', 'SELECT') LIMIT 1), "
+    "current_setting('transaction_read_only') = 'on'";
+
+enum failure_class cursor_check_rights(struct pg *pg, const char *schema, bool writes,
+                                       struct failure *failure) {
     struct pg_rows *rows;
-    enum failure_class class = pg_ask(pg,
-                                      "SELECT has_table_privilege('@.events', 'INSERT') AND "
-                                      "has_table_privilege('@.stores', 'INSERT') AND "
-                                      "has_table_privilege('@.cursors', 'UPDATE') AND "
-                                      "has_table_privilege('@.sources', 'UPDATE') AND "
-                                      "has_table_privilege('@.open_ranges', 'DELETE')",
-                                      NULL, 0, &rows);
+    enum failure_class class = pg_ask(pg, missing_right, NULL, 0, &rows);
     if (class) {
         *failure = *pg_failure(pg);
         return class;
     }
-    if (strcmp(pg_text(rows, 0, 0), "t") != 0) {
-        class = failure_set(failure, FAILURE_REFUSED, "the role may not ship: GRANT %s_ship TO %s",
+    const char *missing = pg_text(rows, 0, 0);
+    if (missing) {
+        class = failure_set(failure, FAILURE_REFUSED,
+                            "the role may not ship, it lacks %s: GRANT %s_ship TO %s", missing,
                             schema, pg_user(pg));
+    } else if (writes && strcmp(pg_text(rows, 0, 1), "t") == 0) {
+        class = failure_set(failure, FAILURE_ENGINE,
+                            "nothing can be written: the database, or "
+                            "the role there, is read-only");
     }
     pg_rows_free(rows);
     return class;

@@ -70,5 +70,7 @@ enum failure_class cursor_make_partitions(struct pg *pg, int64_t first_ns, int64
 // Whether this role reads the rows of all hosts.
 enum failure_class cursor_reads_all(struct pg *pg, bool *all);
 
-// Whether this role may do all that shipping needs. FAILURE_REFUSED names the GRANT.
-enum failure_class cursor_check_rights(struct pg *pg, const char *schema, struct failure *failure);
+// Whether this role may do all that shipping needs. FAILURE_REFUSED names the GRANT. `writes`: the
+// caller is about to write, so a database that is read-only is FAILURE_ENGINE.
+enum failure_class cursor_check_rights(struct pg *pg, const char *schema, bool writes,
+                                       struct failure *failure);

@@ -370,4 +370,31 @@ def test_roles():
         refused(76, "has version 7, ", "--once", "--target", server.target(), *store)
 
 
+def test_a_dry_run_checks_what_shipping_needs():
+    with database() as server, Daemon() as daemon:
+        args = ("--store", daemon.store, "--target", server.target(user="dry"))
+        good("init", "--target", server.target())
+        server.rows("CREATE ROLE dry LOGIN IN ROLE nvtxt_ship")
+        daemon.send(HEAD + MARKER + 'Marker, 1, 7, 8, 1, Red, "one", 5\n')
+        rights = (("INSERT ON", "nvtxt.sources"), ("UPDATE ON", "nvtxt.segments"),
+                  ("EXECUTE ON FUNCTION", "nvtxt.make_partitions(date, date)"),
+                  ("EXECUTE ON FUNCTION", "nvtxt.mine(integer)"),
+                  ("SELECT ON SEQUENCE", "nvtxt.stores_store_id_seq"))
+        for right, on in rights:
+            server.rows("REVOKE %s %s FROM nvtxt_ship" % (right, on))
+            words = "lacks %s on %s: GRANT nvtxt_ship TO dry\n" % (
+                right.split()[0], on.split(".")[1].split("(")[0])
+            for command in ("--dry-run", "--once"):
+                refused(77, words, command, *args)
+            server.rows("GRANT %s %s TO nvtxt_ship" % (right, on))
+        server.rows("ALTER ROLE dry SET default_transaction_read_only = on")
+        for command in ("--dry-run", "--once"):
+            refused(69, "read-only", command, *args)
+        server.rows("ALTER ROLE dry SET default_transaction_read_only = off")
+        good("--once", *args)
+        server.rows("ALTER ROLE dry SET default_transaction_read_only = on")
+        good("status", *args)
+        refused(69, "read-only", "--dry-run", *args)
+
+
 run(globals())
