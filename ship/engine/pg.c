@@ -286,6 +286,15 @@ static void add_grant(struct pg *pg) {
     }
 }
 
+// A table that is missing, or the schema.
+static void add_init(struct pg *pg) {
+    size_t len = strlen(pg->failure.sentence);
+    if (pg->failure.class == FAILURE_NO_SCHEMA) {
+        snprintf(pg->failure.sentence + len, sizeof(pg->failure.sentence) - len,
+                 ": run nvtxt-ship init");
+    }
+}
+
 static enum failure_class refused(struct pg *pg, const PGresult *result) {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
@@ -303,6 +312,7 @@ static enum failure_class refused(struct pg *pg, const PGresult *result) {
                 is_told && hint ? hint : "");
     snprintf(pg->failure.state, sizeof(pg->failure.state), "%s", state);
     add_grant(pg);
+    add_init(pg);
     return class;
 }
 

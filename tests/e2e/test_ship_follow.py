@@ -5,7 +5,7 @@ import subprocess
 import time
 
 from following import arrived, disconnect, fleet, remove, texts
-from lib import FaultyDaemon, Skip, equal, run, wait_for
+from lib import DEADLINE, FaultyDaemon, Skip, equal, run, wait_for
 from postgres import database
 from ship import HEAD, Shipper, compare_store, good, marker, run_ship, write
 
@@ -83,6 +83,17 @@ def test_a_store_that_comes_back_after_the_connection_is_shipped():
 # What stands between the shipper and the store's folder: no watch can be had.
 WITHOUT_WATCH = ("unshare", "-Ur", "sh", "-c",
                  'echo 0 >/proc/sys/user/max_inotify_instances && exec "$0" "$@"')
+
+
+def test_a_schema_that_goes_ends_it():
+    with fleet() as (server, daemon, args), Shipper(*args) as shipper:
+        daemon.send(marker("a"))
+        arrived(server, ["a"])
+        server.rows("DROP SCHEMA nvtxt CASCADE")
+        daemon.send(marker("b"))
+        equal(shipper.process.wait(DEADLINE), 76, shipper.said())
+        equal(shipper.said(), 'nvtxt-ship: error: relation "nvtxt.cursors" does not exist: run '
+              "nvtxt-ship init\n")
 
 
 def test_without_a_watch_each_interval_looks():
