@@ -13,7 +13,11 @@ DECLARE
 BEGIN
   FOREACH name IN ARRAY ARRAY['nvtxt_ship', 'nvtxt_read'] LOOP
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) THEN
-      EXECUTE format('CREATE ROLE %I NOLOGIN', name);
+      BEGIN
+        EXECUTE format('CREATE ROLE %I NOLOGIN', name);
+      EXCEPTION WHEN duplicate_object OR unique_violation THEN
+        NULL; -- another database's init made it at the same time
+      END;
     END IF;
   END LOOP;
 END $$;

@@ -182,18 +182,23 @@ class Postgres:
         return found
 
     @contextlib.contextmanager
-    def held(self, sql):
-        """Runs SQL in a transaction that stays open for as long as the context."""
+    def held(self, sql, end="ROLLBACK"):
+        """Runs SQL in a transaction that stays open for as long as the context, or until what it
+        gives is called."""
         with subprocess.Popen([os.path.join(self.bin, "psql"), "-XAtq", self.target()],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
             client.stdin.write("BEGIN; %s; \\echo held\n" % sql)
             client.stdin.flush()
             while client.stdout.readline() not in ("held\n", ""):
                 pass
+
+            def finish():
+                if client.poll() is None:
+                    client.communicate(end + ";\n", DEADLINE)
             try:
-                yield
+                yield finish
             finally:
-                client.communicate("ROLLBACK;\n", DEADLINE)
+                finish()
 
     def one(self, sql, **more):
         """The only value of the only row."""

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """nvtxt-ship init: schema, roles and rights; its command line and configuration; what a connection
 is refused for."""
+import concurrent.futures
 import contextlib
 import os
 import subprocess
 import tempfile
 
-from lib import DEADLINE, equal, program, run
+from lib import DEADLINE, equal, program, run, wait_for
 from postgres import Postgres, database
 from ship import good, refused, run_ship
 
@@ -101,6 +102,18 @@ def test_init_makes_the_schema_once():
         server.rows("CREATE SCHEMA printed_before; " +
                     good("init", "--print", "--schema", "printed", "--keep-days=9"))
         equal(server.one("SELECT keep_days FROM printed.meta"), "9")
+
+
+def test_init_of_two_databases_at_once_makes_the_roles_once():
+    with database() as server, database() as other:
+        args = ("init", "--schema", "twice", "--target", other.target())
+        with server.held("CREATE ROLE twice_ship", end="COMMIT") as held, \
+                concurrent.futures.ThreadPoolExecutor(1) as pool:
+            second = pool.submit(run_ship, *args)
+            wait_for(lambda: server.one("SELECT count(*) FROM pg_stat_activity WHERE "
+                                        "wait_event_type = 'Lock'") == "1", "the other one waits")
+            held()
+            equal(second.result(), (0, "", ""))
 
 
 def test_functions_are_exact():
