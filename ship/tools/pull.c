@@ -310,7 +310,8 @@ static enum failure_class copy_table(struct pull *pull, const struct table *tabl
 
 static enum failure_class copy_all(struct pull *pull) {
     enum failure_class class =
-        pg_failed(pull, pg_run(pull->pg, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
+        pg_failed(pull, pg_run(pull->pg, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
+                                         "SET LOCAL statement_timeout = 0"));
     class = class ?: copy_all_events(pull);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && class == FAILURE_NONE; i++) {
         bool lacks = tables[i].take == take_source && !pull->has_logs;

@@ -94,6 +94,21 @@ ERRORS = "SELECT text FROM nvtxt.events JOIN nvtxt.logs USING (store_id, source_
     "event_type = 34 AND payload_type = 2 AND int64_value BETWEEN 0 AND 3"
 
 
+def test_a_pull_takes_its_time():
+    with database() as server, Daemon() as daemon, folder() as place:
+        target = ("--target", server.target(), "--store", daemon.store, "--host", "slow")
+        good("init", *target)
+        daemon.send(lines(0))
+        daemon.settled()
+        good("--once", *target)
+        server.rows("CREATE FUNCTION nvtxt.slow(text) RETURNS text LANGUAGE plpgsql AS "
+                    "'BEGIN PERFORM pg_sleep(3); RETURN $1; END'; "
+                    "ALTER TABLE nvtxt.domains RENAME TO d; CREATE VIEW nvtxt.domains AS SELECT "
+                    "store_id, domain_id, nvtxt.slow(name) AS name FROM nvtxt.d; "
+                    "ALTER DATABASE %s SET statement_timeout = '2s'" % server.database)
+        good("pull", *target, "-o", os.path.join(place, "back"))
+
+
 def test_levels_of_a_log_come_back():
     with database() as server, Daemon() as daemon, folder() as place:
         target = ("--target", server.target(), "--store", daemon.store, "--host", "log")
