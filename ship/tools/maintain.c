@@ -2,10 +2,14 @@
 //
 // A partition is detached CONCURRENTLY, which waits for nobody who writes and must be a statement
 // of its own; a break between its two transactions leaves it pending, a break after it a table of
-// that name. So all tables of such names are looked at, each with what is left to do.
+// that name. So all tables of such names are looked at, each with what is left to do. Another
+// maintain may run at the same time: a step that it took is no failure.
 #include "ship/tools/maintain.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#define TRIES 10 // without less work
 
 enum step { ATTACHED, PENDING, DETACHED };
 
@@ -24,8 +28,8 @@ static enum failure_class remove_day(struct pg *pg, const char *name, enum step 
 
 #define OLD_DAY "(now() AT TIME ZONE 'UTC')::date - (SELECT keep_days FROM @.meta)"
 
-static enum failure_class remove_days(struct pg *pg) {
-    struct pg_rows *rows;
+// `*work`: how many steps are left.
+static enum failure_class list_days(struct pg *pg, struct pg_rows **rows, int64_t *work) {
     // A pending one first: only one of a table may be.
     enum failure_class class =
         pg_ask(pg,
@@ -34,12 +38,51 @@ static enum failure_class remove_days(struct pg *pg) {
                "c.oid WHERE c.relkind = 'r' AND c.relnamespace = '@'::regnamespace AND c.relname ~ "
                "'^events_[0-9]{8}$' AND substr(c.relname, 8) < to_char(" OLD_DAY
                ", 'YYYYMMDD') ORDER BY i.inhdetachpending DESC NULLS LAST, 1",
-               NULL, 0, &rows);
+               NULL, 0, rows);
+    *work = 0;
+    for (size_t i = 0; class == FAILURE_NONE && i < pg_rows_count(*rows); i++) {
+        *work += DETACHED + 1 - pg_int(*rows, i, 1);
+    }
+    return class;
+}
+
+static enum failure_class remove_listed(struct pg *pg, const struct pg_rows *rows) {
+    enum failure_class class = FAILURE_NONE;
     for (size_t i = 0; class == FAILURE_NONE && i < pg_rows_count(rows); i++) {
         class = remove_day(pg, pg_text(rows, i, 0), (enum step)pg_int(rows, i, 1));
     }
-    pg_rows_free(rows);
     return class;
+}
+
+// It does not exist, is not as it must be, or a deadlock.
+static bool may_be_of_another(const struct pg *pg) {
+    const char *state = pg_failure(pg)->state;
+    return strcmp(state, "42P01") == 0 || strcmp(state, "55000") == 0 ||
+           strcmp(state, "40P01") == 0;
+}
+
+// What fails because another maintain is at it leaves less work than before, now or soon.
+static enum failure_class remove_days(struct pg *pg) {
+    enum failure_class failed = FAILURE_NONE;
+    int64_t work, before = INT64_MAX;
+    for (int tries = 0;; before = work) {
+        struct pg_rows *rows;
+        enum failure_class class = list_days(pg, &rows, &work);
+        tries = work < before ? 0 : tries + 1;
+        if (class || tries > TRIES) {
+            pg_rows_free(rows);
+            return class ?: failed;
+        }
+        failed = remove_listed(pg, rows);
+        pg_rows_free(rows);
+        if (failed == FAILURE_NONE || !may_be_of_another(pg)) {
+            return failed;
+        }
+        class = pg_run(pg, "SELECT pg_sleep(0.1)");
+        if (class) {
+            return class;
+        }
+    }
 }
 
 // A segment that its store's cursor has left gets no more rows, also when retention took the rest
@@ -51,7 +94,7 @@ static enum failure_class remove_segments(struct pg *pg) {
 }
 
 static enum failure_class run_all(struct pg *pg, const struct schema_facts *facts) {
-    enum failure_class class = pg_run(pg, "SET lock_timeout = '5s'");
+    enum failure_class class = pg_run(pg, "SET lock_timeout = '5s'; SET statement_timeout = 0");
     pg_say_what(pg, "to say which days are old");
     if (!facts->plain_events) {
         class = class ?: remove_days(pg);
@@ -74,6 +117,7 @@ static enum failure_class run_all(struct pg *pg, const struct schema_facts *fact
 enum failure_class maintain_run(struct pg *pg, const struct schema_facts *facts) {
     enum failure_class class = run_all(pg, facts);
     // A pooler gives the connection to others, who have limits of their own.
-    enum failure_class reset = class == FAILURE_GONE ? class : pg_run(pg, "RESET lock_timeout");
+    enum failure_class reset =
+        class == FAILURE_GONE ? class : pg_run(pg, "RESET lock_timeout; RESET statement_timeout");
     return class ?: reset;
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """nvtxt-ship status, metrics and maintain."""
+import concurrent.futures
 import json
 import os
 import re
@@ -168,6 +169,32 @@ def test_maintain_removes_old_days_and_makes_the_next():
         server.rows("CREATE ROLE other LOGIN")
         refused(77, "permission denied", "maintain", "--target", server.target(user="other"))
         refused(76, "run nvtxt-ship init", "maintain", *args, "--schema", "none")
+
+
+def test_several_may_maintain_at_once():
+    with database() as server:
+        args = ("--target", server.target())
+        good("init", *args)
+        for _ in range(3):
+            server.rows("UPDATE nvtxt.meta SET keep_days = 30")
+            server.rows("SELECT nvtxt.make_partitions(%s - 30, %s)" % (TODAY, TODAY))
+            server.rows("UPDATE nvtxt.meta SET keep_days = 2")
+            with concurrent.futures.ThreadPoolExecutor(4) as pool:
+                ends = list(pool.map(lambda _: run_ship("maintain", *args), range(4)))
+            equal(ends, [(0, "", "")] * 4)
+            good("maintain", *args)
+            equal(days(server), [str(day) for day in range(-2, 3)])
+
+
+def test_maintain_takes_its_time():
+    with database() as server:
+        good("init", "--target", server.target())
+        server.rows("CREATE FUNCTION nvtxt.slow() RETURNS trigger LANGUAGE plpgsql AS "
+                    "'BEGIN PERFORM pg_sleep(3); RETURN OLD; END'; "
+                    "CREATE TRIGGER slow BEFORE DELETE ON nvtxt.losses FOR EACH STATEMENT EXECUTE "
+                    "FUNCTION nvtxt.slow(); ALTER DATABASE %s SET statement_timeout = '2s'"
+                    % server.database)
+        good("maintain", "--target", server.target())
 
 
 def test_maintain_removes_segments_that_get_no_more_rows():
