@@ -78,8 +78,8 @@ static bool may_pass(enum failure_class class) {
            class == FAILURE_BAD_STORE || class == FAILURE_NO_STORE;
 }
 
-// Waits, but not for a signal. A tenth of the delay is left to chance, so that a thousand shippers
-// do not come back in step.
+// Waits; a signal ends the wait. A tenth of the delay is left to chance, so that a thousand
+// shippers do not come back in step.
 static void wait_delay(struct loop *loop) {
     loop->delay_ms = loop->delay_ms ? loop->delay_ms * 2 : FIRST_DELAY_MS;
     loop->delay_ms = loop->delay_ms > LAST_DELAY_MS ? LAST_DELAY_MS : loop->delay_ms;
