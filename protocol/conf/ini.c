@@ -57,9 +57,16 @@ static void expect_key(struct nvtxt_ini *ini) {
     nvtxt_ini_fault(ini, "a line of the form Key=Value is expected");
 }
 
+// What stands after the ] of a section; "": nothing, or a comment.
+static const char *after_section(const char *end) {
+    size_t blanks = strspn(end, BLANKS);
+    return blanks > 0 && end[blanks] == ';' ? "" : end + blanks;
+}
+
 static void check_section(struct nvtxt_ini *ini, const char *line) {
     size_t len = strcspn(line + 1, "]");
     bool closed = line[1 + len] == ']';
+    const char *rest = closed ? after_section(line + 2 + len) : "";
     bool known = closed && len == strlen(ini->section) && memcmp(line + 1, ini->section, len) == 0;
     ini->at = known ? NVTXT_INI_INSIDE : NVTXT_INI_ELSEWHERE;
     if (!closed) {
@@ -67,6 +74,9 @@ static void check_section(struct nvtxt_ini *ini, const char *line) {
     } else if (!known) {
         nvtxt_ini_fault(ini, "unknown section '[%.*s]': only [%s] is known",
                         len > 64 ? 64 : (int)len, line + 1, ini->section);
+    } else if (*rest) {
+        nvtxt_ini_fault(ini, "'%.64s' stands after the section [%s], on its line", rest,
+                        ini->section);
     }
 }
 

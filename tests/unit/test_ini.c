@@ -106,6 +106,13 @@ Test(ini, says_what_each_line_should_be) {
         "f:12: unknown key 'Unknown': own(5) lists what is allowed\n");
 }
 
+Test(ini, allows_only_a_comment_after_a_section) {
+    expect("[own]a=1\nb=2\n[own] # x\n[own];x\n[own] \t; x\nc=3\n", "f:2 b=2\nf:6 c=3\n",
+           "f:1: 'a=1' stands after the section [own], on its line\n"
+           "f:3: '# x' stands after the section [own], on its line\n"
+           "f:4: ';x' stands after the section [own], on its line\n");
+}
+
 Test(ini, bounds_a_line_that_is_no_comment) {
     char text[1024], keys[512];
     snprintf(text, sizeof(text), "[own]\n#%0300d\na=%0196d\n", 0, 0);
