@@ -61,11 +61,13 @@ int store_rebuild_result(struct store_rebuild *rebuild, int rc) {
 
 // ---- Opening ------------------------------------------------------------------------------------
 
+// What SQLite keeps for itself while it counts the events of the sources is as large as the
+// sources: so it is in temporary files.
 static int begin(struct store_rebuild *rebuild) {
     int rc = store_id_renew(rebuild->db);
     rc = rc ?: store_intern_init(&rebuild->intern) < 0 ? SQLITE_NOMEM : SQLITE_OK;
     rebuild->next_row = rebuild->next_string = 1;
-    return rc ?: store_sql_exec(rebuild->db, "BEGIN");
+    return rc ?: store_sql_exec(rebuild->db, "PRAGMA temp_store = FILE; BEGIN");
 }
 
 int store_rebuild_open(struct store_rebuild **out, const char *path, uint32_t mode, char *error,

@@ -220,6 +220,26 @@ Test(rebuild, of_nothing_is_a_store) {
     kit_close(&kit);
 }
 
+Test(rebuild, needs_no_more_memory_for_more_sources) {
+    static char name[1000];
+    char error[PATH_MAX + 256];
+    struct store_follow_source source = {.kind = NVTXT_SLICE("session"),
+                                         .name = {memset(name, 'n', sizeof(name)), sizeof(name)},
+                                         .events = {true, 1}};
+    kit_folder(&kit);
+    snprintf(path, sizeof(path), "%s/back", kit.folder);
+    cr_assert_eq(store_rebuild_open(&rebuild, path, 0600, error, sizeof(error)), STORE_DONE, "%s",
+                 error);
+    for (source.id = 1; source.id <= 20000; source.id++) {
+        must(store_rebuild_source(rebuild, &source));
+    }
+    must(store_rebuild_finish(rebuild, false));
+    store_rebuild_close(rebuild);
+    cr_assert_lt(sqlite3_memory_highwater(0), 16 << 20); // the rows have 20 MB
+    unlink(path);
+    kit_close(&kit);
+}
+
 Test(rebuild, says_why_it_cannot_write) {
     char error[PATH_MAX + 256];
     cr_assert_neq(store_rebuild_open(&rebuild, "/nonexistent/back", 0600, error, sizeof(error)),
