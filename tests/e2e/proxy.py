@@ -47,9 +47,11 @@ class Proxy:
                     state["round"] = True
                 if up and b"Q\0\0\0\x0bCOMMIT\0" in data:
                     state["commit"], state["round"] = state["round"], False
-                if not data or (not up and state["commit"] and self.lose):
-                    self.lost += bool(data)
-                    self.lose = False
+                if not data:
+                    break
+                if not up and state["commit"] and self.lose:
+                    self.lose = False  # first: who sees it lost may ask for the next one at once
+                    self.lost += 1
                     break
                 if up and self.cut is not None:
                     self.cut -= 1
