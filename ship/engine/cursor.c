@@ -20,7 +20,8 @@ enum failure_class cursor_begin(struct pg *pg) {
     return pg_run(pg, "BEGIN; SET LOCAL statement_timeout = '60s'; SET LOCAL lock_timeout = '15s'; "
                       "SET LOCAL idle_in_transaction_session_timeout = '10s'; "
                       "SET LOCAL tcp_keepalives_idle = 5; SET LOCAL tcp_keepalives_interval = 1; "
-                      "SET LOCAL tcp_keepalives_count = 5; SET LOCAL tcp_user_timeout = '10s'");
+                      "SET LOCAL tcp_keepalives_count = 5; SET LOCAL tcp_user_timeout = '10s'; "
+                      "SET LOCAL array_nulls = on");
 }
 
 enum failure_class cursor_read(struct pg *pg, const char *store, struct cursor *cursor) {

@@ -8,7 +8,8 @@ import tempfile
 from client import run_client
 from lib import Daemon, equal, run, wait_for
 from postgres import database
-from ship import (compare_store, events_in, good, refused, run_ship, segment_number, snapshot)
+from ship import (compare_store, events_in, good, marker, refused, run_ship, segment_number,
+                  snapshot)
 
 HEAD = "TimeBase = Manual\n"
 MARKER = '@Marker, Time, ProcessId, ThreadId, CategoryId, Color, Message, Payload\n'
@@ -88,6 +89,17 @@ def test_every_row_of_every_table_is_there():
         daemon.settled()
         good("--once", *target, "--label", "rack=7", "--label", "a=\"q\"")
         compare_store(server, paths)
+
+
+def test_arrays_have_nulls_whatever_the_database_says():
+    with database() as server, Daemon() as daemon:
+        target = ("--target", server.target(), "--store", daemon.store)
+        good("init", *target)
+        server.rows("ALTER DATABASE %s SET array_nulls = off" % server.database)
+        daemon.send(marker("a"))
+        daemon.settled()
+        good("--once", *target)
+        compare_store(server, daemon.segments())
 
 
 def test_rows_that_need_more_columns_than_those_before_them():
