@@ -127,7 +127,8 @@ const struct conf_key conf_keys[] = {
     {"MaxBytesPerUser", CONF_SIZE, CONF_AT_ONCE, AT(max_bytes_per_user), MIB / 4, 4096 * MIB, NULL,
      "8M", USERS,
      "What one user's lines may take of MemoryBudget. At more, the daemon does not read this "
-     "user's connections until the lines are written. Unfinished lines may take as much again."},
+     "user's connections until the lines are written. Unfinished lines may take as much again, or "
+     "one line of MaxLine."},
     {"MaxOpenBytesPerUser", CONF_SIZE, CONF_AT_ONCE, AT(max_open_bytes_per_user), MIB, 65536 * MIB,
      NULL, "64M", USERS,
      "Memory that open ranges, variables and names before the first event may take on all "

@@ -260,6 +260,12 @@ static uint64_t take_new_rows(struct conn *conn) {
     return more;
 }
 
+// A line that may be so long may come, if it is the user's only one.
+static size_t partial_max(const struct conf *config) {
+    int64_t most = config->max_bytes_per_user;
+    return (size_t)(most > config->max_line ? most : config->max_line);
+}
+
 // Counts for its user what was read. Refuses unfinished lines that are too long in sum.
 static void charge(struct conn *conn) {
     struct server *server = conn->server;
@@ -268,8 +274,7 @@ static void charge(struct conn *conn) {
     }
     count_partial(conn, nvtxt_frame_pending(&conn->frame).len);
     server_charge(server, conn->user, take_new_rows(conn));
-    if (conn->partial == 0 ||
-        conn->user->partial <= (size_t)server->hub.config->max_bytes_per_user) {
+    if (conn->partial == 0 || conn->user->partial <= partial_max(server->hub.config)) {
         return;
     }
     if (!conn->session) {

@@ -216,6 +216,14 @@ def test_too_many_unfinished_lines_are_refused():
         lib.equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES WHERE ended = 'quota'"), [(6,)])
 
 
+def test_a_line_of_the_longest_kind_is_within_the_quota():
+    with lib.Daemon(config="MaxBytesPerUser=256K\nMaxLine=1M\n") as daemon:
+        with daemon.session() as session:
+            session.send(lines(3, "z" * 900000))
+            lib.equal(session.end()["events"], 3)
+        lib.equal(daemon.query("SELECT count(*), min(length(text)) FROM NVTX_EVENTS"), [(3, 900000)])
+
+
 def test_who_is_refused_on_and_on_is_told_so_a_hundred_times_a_second():
     with lib.Daemon(config="MaxConnectionsPerUser=1\n") as daemon:
         lib.wait_for(lambda: daemon.control("status")["connections"] == 0, "the probe is gone")
