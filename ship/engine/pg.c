@@ -480,6 +480,9 @@ enum failure_class pg_rollback(struct pg *pg) {
 // For a large message the engine asks the system for memory, each time anew.
 #define COPY_MESSAGE ((size_t)16384)
 
+// More than a usual chunk has, so that only a long text waits for the engine.
+#define COPY_KEPT (COPY_MESSAGE * 64)
+
 static enum failure_class begin_copy(struct pg *pg, const char *sql, ExecStatusType wanted) {
     PGresult *result = NULL;
     enum failure_class class = send(pg, sql);
@@ -509,6 +512,8 @@ enum failure_class pg_copy_put(struct pg *pg, const void *data, size_t len) {
         part = len - at < COPY_MESSAGE ? len - at : COPY_MESSAGE;
         if (PQputCopyData(pg->conn, (const char *)data + at, (int)part) != 1) {
             class = broken(pg);
+        } else if ((at + part) % COPY_KEPT == 0) {
+            class = flush(pg, deadline_in(pg, PG_STATEMENT_MS));
         }
     }
     if (class == FAILURE_NONE && PQflush(pg->conn) < 0) {
