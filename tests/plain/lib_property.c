@@ -53,7 +53,9 @@ static struct {
 static uint64_t number_after(struct nvtxt_slice text, const char *before) {
     char copy[256];
     size_t len = text.len < sizeof(copy) - 1 ? text.len : sizeof(copy) - 1;
-    memcpy(copy, text.data, len);
+    if (len > 0) { // the data of an empty slice may be NULL
+        memcpy(copy, text.data, len);
+    }
     copy[len] = '\0';
     const char *at = strstr(copy, before);
     return at ? strtoull(at + strlen(before), NULL, 10) : 0;
