@@ -9,6 +9,7 @@ unit_programs += unit/test_ship_guard
 unit_programs += unit/test_ship_conf
 unit_programs += unit/test_ship_lease
 unit_programs += unit/test_ship_rows
+unit_programs += unit/test_ship_wait
 serial_tests += e2e/test_ship.py
 serial_tests += e2e/test_ship_crash.py
 waiting_tests += e2e/test_ship_failures.py

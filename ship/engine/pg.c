@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libpq without blocking: after each call that may leave something to do, wait_for() polls the
-// socket, and the descriptor that says that the program shall end, until the deadline. While bytes
-// are on their way out the socket is read as well: a server that has something to say before it
-// reads on would wait for us, and we for it. When the program shall end, a statement has half of
-// the time that is left; then it is broken off, so that the connection is of use once more.
+// libpq without blocking: after each call that may leave something to do, wait_socket() waits until
+// the socket is ready. While bytes are on their way out the socket is read as well: a server that
+// has something to say before it reads on would wait for us, and we for it.
 #include "ship/engine/pg.h"
 
-#include <errno.h>
 #include <libpq-fe.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "client/common/clock.h"
 #include "protocol/base/buf.h"
 #include "ship/engine/cancel.h"
 #include "ship/engine/connect_guard.h"
 #include "ship/engine/target.h"
+#include "ship/engine/wait.h"
 
 #define WHAT_SIZE 160
 
@@ -27,9 +25,7 @@ struct pg {
     PGconn *conn;
     struct pg_settings settings;
     struct nvtxt_buf sql; // of the last statement
-    int64_t stop_ms;      // no wait ends later; 0: nobody stops us
-    int64_t cancel_ms;    // when a statement is broken off; 0: it is not
-    int64_t alive_ms;     // when settings.alive is called again
+    struct wait wait;
     bool lets_finish;
     bool in_copy;
     char *out; // of pg_copy_get()
@@ -40,12 +36,6 @@ struct pg {
 struct pg_rows {
     PGresult *result;
 };
-
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 const struct failure *pg_failure(const struct pg *pg) {
     return &pg->failure;
@@ -73,87 +63,36 @@ int pg_socket(const struct pg *pg) {
 
 // ---- Waiting ------------------------------------------------------------------------------------
 
-static int64_t deadline_by(const struct pg *pg, int64_t deadline) {
-    return pg->stop_ms > 0 && pg->stop_ms < deadline ? pg->stop_ms : deadline;
-}
-
-static int64_t deadline_in(const struct pg *pg, int64_t ms) {
-    return deadline_by(pg, now_ms() + ms);
-}
-
 static int64_t deadline_of_answer(const struct pg *pg) {
-    return deadline_in(pg, pg->settings.answer_ms);
+    return wait_deadline(&pg->wait, pg->settings.answer_ms);
 }
 
 int64_t pg_stop_ms(const struct pg *pg) {
-    return pg->stop_ms;
+    return pg->wait.stop_ms;
 }
 
 void pg_let_finish(struct pg *pg) {
     pg->lets_finish = true;
 }
 
-// The program shall end.
-static void begin_to_stop(struct pg *pg) {
-    int64_t now = now_ms();
-    pg->stop_ms = now + PG_STOP_MS;
-    pg->cancel_ms = now + PG_STOP_MS / 2;
-}
-
-// How long a wait may last. Breaks off what was waited for long enough.
-static int64_t time_left(struct pg *pg, int64_t deadline) {
-    int64_t now = now_ms();
-    int64_t until = deadline_by(pg, deadline);
-    bool may_break =
-        pg->cancel_ms && !pg->lets_finish && PQtransactionStatus(pg->conn) == PQTRANS_ACTIVE;
-    if (may_break && now >= pg->cancel_ms) {
-        cancel_statement(pg->conn);
-        pg->cancel_ms = 0;
-    } else if (may_break && pg->cancel_ms < until) {
-        until = pg->cancel_ms;
-    }
-    return until - now;
-}
-
-// Calls settings.alive when it is due. Returns how long a wait of `left` may last until it is
-// again.
-static int64_t tell_alive(struct pg *pg, int64_t left) {
-    int64_t now = now_ms();
-    if (!pg->settings.alive) {
-        return left;
-    }
-    if (now >= pg->alive_ms) {
-        pg->settings.alive();
-        pg->alive_ms = now + pg->settings.alive_ms;
-    }
-    return left < pg->alive_ms - now ? left : pg->alive_ms - now;
-}
-
 // Waits for the socket. FAILURE_GONE when the deadline came first.
-static enum failure_class wait_for(struct pg *pg, short events, int64_t deadline) {
-    for (;;) {
-        struct pollfd fds[2] = {{.fd = PQsocket(pg->conn), .events = events},
-                                {.fd = pg->stop_ms ? -1 : pg->settings.stop_fd, .events = POLLIN}};
-        int64_t left = tell_alive(pg, time_left(pg, deadline));
-        int n = poll(fds, 2, left > INT32_MAX ? INT32_MAX : left > 0 ? (int)left : 0);
-        if (n > 0 && fds[1].revents) {
-            begin_to_stop(pg);
-        }
-        // Rows that come and come do not keep the program from its end.
-        int64_t last = n == 0 ? deadline_by(pg, deadline) : pg->stop_ms ? pg->stop_ms : INT64_MAX;
-        if (last <= now_ms()) {
-            if (!pg->lets_finish && PQtransactionStatus(pg->conn) == PQTRANS_ACTIVE) {
-                cancel_statement(pg->conn); // else it may wait for a lock long after we left
-            }
-            return failure_set(&pg->failure, FAILURE_GONE, "the engine did not answer in time");
-        }
-        if (n > 0 && fds[0].revents) {
-            return FAILURE_NONE;
-        }
-        if (n < 0 && errno != EINTR) {
-            return failure_set(&pg->failure, FAILURE_GONE, "poll: %s", strerror(errno));
-        }
+static enum failure_class wait_socket(struct pg *pg, short events, int64_t deadline) {
+    bool may_break = !pg->lets_finish && PQtransactionStatus(pg->conn) == PQTRANS_ACTIVE;
+    int r;
+    while ((r = wait_for(&pg->wait, PQsocket(pg->conn), events, deadline, may_break)) ==
+           WAIT_BREAK) {
+        cancel_statement(pg->conn);
     }
+    if (r == WAIT_READY) {
+        return FAILURE_NONE;
+    }
+    if (r < 0) {
+        return failure_set(&pg->failure, FAILURE_GONE, "poll: %s", strerror(-r));
+    }
+    if (may_break) {
+        cancel_statement(pg->conn); // else it may wait for a lock long after we left
+    }
+    return failure_set(&pg->failure, FAILURE_GONE, "the engine did not answer in time");
 }
 
 static enum failure_class broken(struct pg *pg) {
@@ -173,7 +112,7 @@ static enum failure_class connected(struct pg *pg, int64_t deadline) {
                                       PQconnectionNeedsPassword(pg->conn));
         }
         enum failure_class class =
-            wait_for(pg, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline);
+            wait_socket(pg, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline);
         if (class) {
             return class;
         }
@@ -195,7 +134,7 @@ static enum failure_class start(struct pg *pg) {
         return failure_of_start(&pg->failure, PQerrorMessage(pg->conn));
     }
     PQsetErrorVerbosity(pg->conn, PQERRORS_VERBOSE); // see failure_of_connect()
-    class = connected(pg, deadline_in(pg, pg->settings.timeout_ms));
+    class = connected(pg, wait_deadline(&pg->wait, pg->settings.timeout_ms));
     size_t len = strlen(pg->failure.sentence);
     if (class == FAILURE_REFUSED && PQconnectionNeedsPassword(pg->conn) && *words.open_file) {
         snprintf(pg->failure.sentence + len, sizeof(pg->failure.sentence) - len,
@@ -218,10 +157,14 @@ enum failure_class pg_open(struct pg **opened, const struct pg_settings *setting
         return failure_set(failure, FAILURE_MEMORY, "out of memory");
     }
     pg->settings = *settings;
-    pg->stop_ms = settings->stop_ms;
+    pg->wait = (struct wait){.stop_fd = settings->stop_fd,
+                             .grace_ms = PG_STOP_MS,
+                             .alive = settings->alive,
+                             .alive_ms = settings->alive_ms,
+                             .stop_ms = settings->stop_ms};
     pg_say_what(pg, "a statement");
     connect_guard_begin(settings->stop_fd,
-                        settings->stop_ms ? settings->stop_ms - now_ms() : PG_STOP_MS,
+                        settings->stop_ms ? settings->stop_ms - clock_monotonic_ms() : PG_STOP_MS,
                         settings->end);
     enum failure_class class = start(pg);
     connect_guard_end();
@@ -266,7 +209,7 @@ static enum failure_class flush(struct pg *pg, int64_t deadline) {
         if (left == 0) {
             return FAILURE_NONE;
         }
-        enum failure_class class = wait_for(pg, POLLIN | POLLOUT, deadline);
+        enum failure_class class = wait_socket(pg, POLLIN | POLLOUT, deadline);
         if (class) {
             return class;
         }
@@ -321,7 +264,7 @@ static enum failure_class next_result(struct pg *pg, int64_t deadline, PGresult 
     *result = NULL;
     enum failure_class class = flush(pg, deadline);
     while (class == FAILURE_NONE && PQisBusy(pg->conn)) {
-        class = wait_for(pg, POLLIN, deadline);
+        class = wait_socket(pg, POLLIN, deadline);
         if (class == FAILURE_NONE && !PQconsumeInput(pg->conn)) {
             class = broken(pg);
         }
@@ -507,13 +450,13 @@ enum failure_class pg_copy_begin(struct pg *pg, const char *sql) {
 }
 
 enum failure_class pg_copy_put(struct pg *pg, const void *data, size_t len) {
-    enum failure_class class = flush(pg, deadline_in(pg, PG_STATEMENT_MS));
+    enum failure_class class = flush(pg, wait_deadline(&pg->wait, PG_STATEMENT_MS));
     for (size_t at = 0, part; class == FAILURE_NONE && at < len; at += part) {
         part = len - at < COPY_MESSAGE ? len - at : COPY_MESSAGE;
         if (PQputCopyData(pg->conn, (const char *)data + at, (int)part) != 1) {
             class = broken(pg);
         } else if ((at + part) % COPY_KEPT == 0) {
-            class = flush(pg, deadline_in(pg, PG_STATEMENT_MS));
+            class = flush(pg, wait_deadline(&pg->wait, PG_STATEMENT_MS));
         }
     }
     if (class == FAILURE_NONE && PQflush(pg->conn) < 0) {
@@ -523,12 +466,12 @@ enum failure_class pg_copy_put(struct pg *pg, const void *data, size_t len) {
 }
 
 enum failure_class pg_copy_end(struct pg *pg) {
-    enum failure_class class = flush(pg, deadline_in(pg, PG_STATEMENT_MS));
+    enum failure_class class = flush(pg, wait_deadline(&pg->wait, PG_STATEMENT_MS));
     pg->in_copy = false;
     if (class == FAILURE_NONE && PQputCopyEnd(pg->conn, NULL) != 1) {
         class = broken(pg);
     }
-    return class ? class : finish(pg, deadline_in(pg, PG_STATEMENT_MS), NULL);
+    return class ? class : finish(pg, wait_deadline(&pg->wait, PG_STATEMENT_MS), NULL);
 }
 
 enum failure_class pg_copy_out_begin(struct pg *pg, const char *sql) {
@@ -551,7 +494,7 @@ enum failure_class pg_copy_get(struct pg *pg, const char **data, size_t *len) {
         if (n == -1) {
             return finish(pg, deadline, NULL);
         }
-        enum failure_class class = n == 0 ? wait_for(pg, POLLIN, deadline) : broken(pg);
+        enum failure_class class = n == 0 ? wait_socket(pg, POLLIN, deadline) : broken(pg);
         if (class == FAILURE_NONE && !PQconsumeInput(pg->conn)) {
             class = broken(pg);
         }

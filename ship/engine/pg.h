@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ship/engine: the other end, a PostgreSQL database. pg is the connection, target says whereto, and
-// cancel breaks a statement off: only these three call libpq. failure says what its errors mean;
+// cancel breaks a statement off: only these three call libpq. wait waits for its socket,
+// connect_guard ends the program where nothing can be waited for. failure says what errors mean;
 // schema makes and checks the tables; cursor, lease and identity are the rows that say whose store
 // is how far. The room owns the connection. One thread. It knows neither the store's files nor what
 // the rows mean.
 //
-// A connection never blocks: each function waits with poll() for the socket, at most until a
-// deadline. Once `stop_fd` says that the program shall end, no wait ends later than PG_STOP_MS
-// after that, and a statement that takes half of it is broken off. After a failure with
-// FAILURE_GONE the connection is of no use. Functions return an enum failure_class, with the
-// sentence in pg_failure().
+// A connection never blocks: each function waits for the socket, at most until a deadline. Once
+// `stop_fd` says that the program shall end, no wait ends later than PG_STOP_MS after that, and a
+// statement that takes half of it is broken off. After a failure with FAILURE_GONE the connection
+// is of no use. Functions return an enum failure_class, with the sentence in pg_failure().
 #pragma once
 
 #include <stddef.h>

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ship/engine/schema_text.h"
-
 #define PARTITIONED "\n  PARTITION BY RANGE (committed)"
 #define TRIGGER_BEGINS "-- own_rows begins\n"
 #define TRIGGER_ENDS "-- own_rows ends\n"

@@ -15,6 +15,10 @@
 #define SCHEMA_KEEP_DAYS_MAX 100000
 #define SCHEMA_NAME_MAX 58 // with "_read" it must fit the 63 bytes of a name
 
+// The files of ship/sql, made into strings when the program is built.
+extern const char schema_text_1[];
+extern const char schema_text_roles[];
+
 struct schema_wishes {
     int64_t keep_days; // 0: SCHEMA_KEEP_DAYS, or what is set already
     bool no_roles;
