@@ -20,5 +20,6 @@ suites() {
         --enable-sanitizers=address,undefined --enable-werror 'CFLAGS=-O1 -g1'
     suite 'ThreadSanitizer' tsan check --enable-sanitizers=thread --disable-report --with-libpq=no \
         'CFLAGS=-O1 -g1'
-    one 'demo' "$build_root/demo.log" timeout --kill-after=10 180 "$top/scripts/demo"
+    one 'demo' "$build_root/demo.log" timeout --kill-after=10 180 \
+        env NVTXT_BUILT="$build_root/test" "$top/scripts/demo"
 }
