@@ -225,11 +225,15 @@ static int refuse(struct store_follow *follow) {
 
 // Whether what is open is of a store that began after the one that is followed. Older segments may
 // have another STORE_ID, too, but then the newest one has the one that is followed.
-static bool is_of_new_store(struct store_follow *follow) {
+static int look_for_new_store(struct store_follow *follow, bool *is_new) {
     struct store_follow_facts newest;
-    return *follow->id && *follow->facts.id && strcmp(follow->id, follow->facts.id) != 0 &&
-           store_follow_ask(follow, newest_of(follow), NULL, 0, NULL, &newest) == STORE_DONE &&
-           strcmp(follow->id, newest.id) != 0;
+    *is_new = false;
+    if (!*follow->id || !*follow->facts.id || strcmp(follow->id, follow->facts.id) == 0) {
+        return STORE_DONE;
+    }
+    int result = store_follow_ask(follow, newest_of(follow), NULL, 0, NULL, &newest);
+    *is_new = result == STORE_DONE && strcmp(follow->id, newest.id) != 0;
+    return result;
 }
 
 // The segment of the place is gone, and the next one is open.
@@ -238,7 +242,12 @@ static int skip_gap(struct store_follow *follow, const struct store_place *place
     const struct store_follow_facts *facts = &follow->facts;
     bool is_substitute = facts->previous > 0 && facts->previous < place->segment;
     int64_t missing;
-    if (is_of_new_store(follow)) {
+    bool is_new;
+    int result = look_for_new_store(follow, &is_new);
+    if (result != STORE_DONE) {
+        return result;
+    }
+    if (is_new) {
         return say(follow, "has another STORE_ID: it is a new one", STORE_FOLLOW_NEW_ID);
     }
     if (__builtin_sub_overflow(facts->base, place->base, &missing) ||
@@ -353,24 +362,34 @@ int store_follow_next(struct store_follow *follow, struct store_gap *gap) {
     return STORE_DONE;
 }
 
+// Whether a segment has nothing to say any more: it has gone, or will never be read. One that
+// cannot be read at the moment may be whose STORE_ID counts.
+static bool is_lost(const struct store_segment *segment, int result) {
+    return result == STORE_CORRUPT || result == STORE_EMPTY || result == STORE_FOREIGN ||
+           result == STORE_NEWER || access(segment->path, F_OK) < 0;
+}
+
 int store_follow_first(struct store_follow *follow, struct store_place *place,
                        char other[STORE_ID_SIZE]) {
     struct store_follow_facts facts;
-    *place = (struct store_place){0};
+    struct store_place first = {0};
+    *place = first;
     other[0] = '\0';
     int result = store_follow_refresh(follow);
     for (size_t i = follow->list.count; result == STORE_DONE && i-- > 0 && !*other;) {
-        if (store_follow_ask(follow, &follow->list.rows[i], NULL, 0, NULL, &facts) != STORE_DONE) {
-            continue; // it has gone, or cannot be read
-        }
-        if (*facts.id && strcmp(facts.id, follow->id) != 0) {
+        const struct store_segment *segment = &follow->list.rows[i];
+        result = store_follow_ask(follow, segment, NULL, 0, NULL, &facts);
+        if (result != STORE_DONE) {
+            bool is_newest = i == follow->list.count - 1;
+            result = !is_newest && is_lost(segment, result) ? STORE_DONE : result;
+        } else if (*facts.id && strcmp(facts.id, follow->id) != 0) {
             strcpy(other, facts.id);
         } else {
-            *place = (struct store_place){.segment = facts.number, .base = facts.base};
+            first = (struct store_place){.segment = facts.number, .base = facts.base};
         }
     }
-    if (!*other) {
-        *place = (struct store_place){0};
+    if (*other) {
+        *place = first;
     }
     return result;
 }

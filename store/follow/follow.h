@@ -73,7 +73,8 @@ int store_follow_find(struct store_follow *follow, int64_t committed_ns, struct 
 
 // Older segments may have another STORE_ID, when none of them could be read as the newest one
 // began. `place` is before the oldest segment that has the newest one's, `other` the STORE_ID
-// before that; both are zeroed when all have the same.
+// before that; both are zeroed when all have the same. A segment that is broken has no say; one
+// that cannot be read at the moment is a failure: try again.
 int store_follow_first(struct store_follow *follow, struct store_place *place,
                        char other[STORE_ID_SIZE]);
 

@@ -124,3 +124,89 @@ Test(follow_segments, goes_on_in_the_segment_that_takes_the_place_of_a_broken_on
     cr_assert_eq(received, sent);
     end();
 }
+
+// ---- Segments of two stores ---------------------------------------------------------------------
+
+#define OTHER_ID "00000000-0000-4000-8000-000000000000"
+
+static struct store_segments segments;
+
+// Three segments, the last with an identity of its own.
+static void begin_two_stores(void) {
+    begin();
+    for (int i = 0; i < 3; i++) {
+        add_events(10);
+        if (i < 2) {
+            rotate();
+        }
+    }
+    store_close(kit.store);
+    kit.store = NULL;
+    kit_exec(&kit, "UPDATE META_DATA_EXPORT SET value = '" OTHER_ID "' WHERE name = 'STORE_ID'");
+    cr_assert_eq(store_segments_list(kit.path, &segments), 0);
+    cr_assert_eq(segments.count, 3);
+    open_follower();
+    cr_assert_str_eq(store_follow_id(follow), OTHER_ID);
+}
+
+static void end_two_stores(void) {
+    store_segments_deinit(&segments);
+    end();
+}
+
+static sqlite3 *lock(size_t index) {
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(segments.rows[index].path, &db), SQLITE_OK);
+    cr_assert_eq(
+        sqlite3_exec(db, "PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE", NULL, NULL, NULL),
+        SQLITE_OK, "%s", sqlite3_errmsg(db));
+    return db;
+}
+
+static void must_find_first(uint64_t segment) {
+    struct store_place first;
+    char other[STORE_ID_SIZE];
+    cr_assert_eq(store_follow_first(follow, &first, other), STORE_DONE, "%s",
+                 store_follow_error(follow));
+    cr_assert_eq(first.segment, segment);
+    cr_assert_eq(*other != '\0', segment > 0);
+}
+
+Test(follow_segments, wait_for_one_that_is_locked_before_they_say_whose_they_are) {
+    struct store_place first;
+    char other[STORE_ID_SIZE];
+    begin_two_stores();
+    must_find_first(3);
+    for (size_t i = 1; i < 3; i++) {
+        sqlite3 *db = lock(i);
+        cr_assert_eq(store_follow_first(follow, &first, other), STORE_BUSY);
+        cr_assert_eq(*other, '\0');
+        cr_assert_eq(first.segment, 0);
+        cr_assert_not_null(strstr(store_follow_error(follow), "is locked by another process"));
+        sqlite3_close(db);
+        must_find_first(3);
+    }
+    end_two_stores();
+}
+
+Test(follow_segments, do_not_wait_for_one_that_is_broken) {
+    begin_two_stores();
+    cr_assert_eq(truncate(segments.rows[1].path, 0), 0);
+    must_find_first(3);
+    cr_assert_eq(store_segments_remove(segments.rows[1].path), 0);
+    must_find_first(3);
+    end_two_stores();
+}
+
+// The one that was followed has gone, and what is left is of another store.
+Test(follow_segments, wait_for_one_that_is_locked_before_they_say_that_the_store_is_new) {
+    begin_two_stores();
+    store_follow_take(follow, "11111111-1111-4111-8111-111111111111");
+    place = (struct store_place){.segment = 1, .batch = 1, .batch_ns = 1, .event_row = 10};
+    cr_assert_eq(store_segments_remove(segments.rows[0].path), 0);
+    sqlite3 *db = lock(2);
+    cr_assert_eq(seek(), STORE_BUSY);
+    sqlite3_close(db);
+    cr_assert_eq(seek(), STORE_FOLLOW_NEW_ID);
+    end_two_stores();
+}
