@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests that make calls fail; see Makefile.am for what a line looks like.
-plain_programs += fault/io_faults
+serial_programs += fault/io_faults
 fault_io_faults_SOURCES = fault/io_faults.c fault/fault_kit.h fault/vfs_shim.c fault/vfs_shim.h
 
 alloc_ldflags = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup \
 	-Wl,--wrap=strndup,--wrap=free
 alloc_kit = fault/alloc.c fault/alloc.h fault/fault_kit.h
-plain_programs += fault/alloc_faults
+serial_programs += fault/alloc_faults
 fault_alloc_faults_SOURCES = fault/alloc_faults.c $(alloc_kit)
 fault_alloc_faults_LDFLAGS = $(alloc_ldflags)
 
-plain_programs += fault/alloc_merge
+serial_programs += fault/alloc_merge
 fault_alloc_merge_SOURCES = fault/alloc_merge.c $(alloc_kit)
 fault_alloc_merge_LDFLAGS = $(alloc_ldflags)
-plain_programs += fault/alloc_export
+serial_programs += fault/alloc_export
 fault_alloc_export_SOURCES = fault/alloc_export.c $(alloc_kit)
 fault_alloc_export_LDFLAGS = $(alloc_ldflags)
 

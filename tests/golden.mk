@@ -14,7 +14,7 @@ helper_programs += golden/interp_dump
 golden_record = golden/record.c golden/record.h
 golden_interp_dump_SOURCES = golden/interp_dump.c $(golden_record)
 
-plain_programs += plain/state_property
+serial_programs += plain/state_property
 plain_state_property_SOURCES = plain/state_property.c $(golden_record)
 
 fuzz_programs += fuzz/fuzz_interp

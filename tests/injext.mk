@@ -21,13 +21,13 @@ nvtx_extensions_real_SOURCES = nvtx/extensions.c
 nvtx_extensions_real_CPPFLAGS = $(nvtx_calls_real_CPPFLAGS)
 nvtx_extensions_real_CFLAGS = $(nvtx_flags)
 nvtx_extensions_real_LDADD = -ldl
-plain_programs += nvtx/abi_ext_compare
+serial_programs += nvtx/abi_ext_compare
 nvtx_abi_ext_compare_CPPFLAGS = $(nvtx_calls_real_CPPFLAGS)
 nvtx_abi_ext_compare_LDADD = -ldl
 endif
 python_tests += e2e/test_inject_ext.py
 plain_programs += plain/ext_threads
 plain_ext_threads_LDADD = $(injext_ldadd)
-plain_programs += fault/ext_faults
+serial_programs += fault/ext_faults
 fault_ext_faults_LDADD = $(injext_ldadd)
 fault_ext_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mmap

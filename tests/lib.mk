@@ -17,7 +17,7 @@ unit_programs += unit/test_stacks
 unit_test_stacks_LDADD = $(core_ldadd)
 plain_programs += plain/lib_property
 plain_lib_property_LDADD = $(core_ldadd)
-plain_programs += fault/lib_faults
+serial_programs += fault/lib_faults
 fault_lib_faults_LDADD = $(core_ldadd)
 fault_lib_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mmap,--wrap=madvise,--wrap=fallocate \
 	-Wl,--wrap=ftruncate,--wrap=open,--wrap=fcntl,--wrap=socket,--wrap=pthread_attr_init \
