@@ -329,18 +329,22 @@ def broken(err, path):
     return int(found.group(1))
 
 
+def truncated(folder, name, sizes, data):
+    """Writes the first bytes of the data, a file for each size; their paths by size."""
+    return {size: write(folder, "%d%s" % (size, name), data[:size]) for size in sizes}
+
+
 def test_every_truncation():
     first = SAMPLE.index(n.block([n.result("b")], header=[(4, n.strings("later"))]))
-    whole = {len(n.report()), first, len(SAMPLE)}
+    whole = [len(n.report()), first, len(SAMPLE)]
     with Folder() as folder:
-        for size in range(len(SAMPLE) + 1):
-            path = write(folder, "cut.ncu-rep", SAMPLE[:size])
-            status, out, err = report("nvtx-state", path, "--format", "json")
-            if size in whole:
-                equal((status, err), (0, ""), size)
-            else:
-                equal((status, out), (65, ""), size)
-                equal(broken(err, path) <= size, True, err)
+        paths = truncated(folder, ".ncu-rep", range(len(SAMPLE) + 1), SAMPLE)
+        status, out, err = report("nvtx-state", "--format", "json", *paths.values())
+        equal(status, 65)
+        equal([file["path"] for file in json.loads(out)["files"]], [paths[size] for size in whole])
+        cut = [size for size in paths if size not in whole]
+        for size, line in zip(cut, err.splitlines(True), strict=True):
+            equal(broken(line, paths[size]) <= size, True, line)
 
 
 def test_what_is_no_report_or_of_another_version():
@@ -483,11 +487,11 @@ def test_a_compressed_file():
         equal(json.loads(out)["files"][0]["results"], results(plain))
         with open(packed, "rb") as file:
             data = file.read()
-        for size in range(4, len(data)):
-            path = write(folder, "cut.ncu-repz", data[:size])
-            status, out, err = report("nvtx-state", path)
-            equal((status, out), (65, ""), size)
-            broken(err, path)
+        paths = truncated(folder, ".ncu-repz", range(4, len(data)), data)
+        status, out, err = report("nvtx-state", *paths.values())
+        equal((status, out), (65, ""))
+        for path, line in zip(paths.values(), err.splitlines(True), strict=True):
+            broken(line, path)
         path = write(folder, "more.ncu-repz", data + b"more")
         equal(report("nvtx-state", path)[:2], (65, ""))
 

@@ -15,7 +15,12 @@ class Wire(bytes):
     """Bytes that stand as they are in place of a field's tag and value."""
 
 
+SHORT = [bytes([number]) for number in range(0x80)]
+
+
 def varint(number):
+    if 0 <= number < 0x80:
+        return SHORT[number]
     number &= (1 << 64) - 1
     out = bytearray()
     while number > 0x7F:
@@ -26,16 +31,16 @@ def varint(number):
 
 
 def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
     if isinstance(value, Wire):
         return bytes(value)
     if isinstance(value, Float):
         return varint(number << 3 | 5) + struct.pack("<f", value)
     if isinstance(value, float):
         return varint(number << 3 | 1) + struct.pack("<d", value)
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    data = value.encode() if isinstance(value, str) else \
-        message(value) if isinstance(value, list) else bytes(value)
+    data = message(value) if isinstance(value, list) else \
+        value.encode() if isinstance(value, str) else bytes(value)
     return varint(number << 3 | 2) + varint(len(data)) + data
 
 
