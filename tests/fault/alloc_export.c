@@ -18,7 +18,6 @@
 #include "tests/fault/alloc.h"
 #include "tests/fault/fault_kit.h"
 
-static char folder[] = "/tmp/nvtxt-export-XXXXXX";
 static char ours[64], theirs[64], extended[64];
 static struct term term;
 
@@ -143,7 +142,7 @@ int main(void) {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     dup2(null, STDERR_FILENO); // thousands of "out of memory"
     close(null);
-    must(mkdtemp(folder) != NULL, "mkdtemp");
+    const char *folder = make_folder();
     snprintf(ours, sizeof(ours), "%s/ours.sqlite", folder);
     snprintf(theirs, sizeof(theirs), "%s/theirs.sqlite", folder);
     snprintf(extended, sizeof(extended), "%s/extended.sqlite", folder);

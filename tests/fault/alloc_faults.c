@@ -297,21 +297,11 @@ static void all_allocations(const char *name, int (*act)(void), bool lasting, un
     printf("# %u allocations, every %u. failed %s\n", count, stride, lasting ? "for ever" : "once");
 }
 
-// ThreadSanitizer makes each of the thousands of acts slow, and there is one thread only.
-#ifdef __SANITIZE_THREAD__
-#define USUAL_STRIDE 499
-#else
-#define USUAL_STRIDE 23
-#endif
-
 int main(void) {
-    // In memory if possible: thousands of stores are made, and no test here is about their syncs.
-    char folder[] = "/dev/shm/nvtxt-alloc-XXXXXX", on_disk[] = "/tmp/nvtxt-alloc-XXXXXX";
-    unsigned stride = fault_stride(USUAL_STRIDE, 499);
+    unsigned stride = fault_stride(23, 499);
     alloc_install();
-    const char *made = mkdtemp(folder) ? folder : mkdtemp(on_disk);
-    must(made != NULL, "mkdtemp");
-    snprintf(path, sizeof(path), "%s/s.sqlite", made);
+    const char *folder = make_folder();
+    snprintf(path, sizeof(path), "%s/s.sqlite", folder);
     must(act_store() == 0, "without a fault"); // SQLite keeps some of its first time
     check_store(true);
     remove_store(path);
@@ -322,6 +312,6 @@ int main(void) {
         all_allocations("loop", act_loop, lasting, 1);
         all_allocations("store", act_store, lasting, stride);
     }
-    rmdir(made);
+    rmdir(folder);
     return 0;
 }

@@ -20,7 +20,6 @@
 
 #define EVENTS 4
 
-static char folder[] = "/tmp/nvtxt-merge-XXXXXX";
 static char in[64], out[64];
 
 static const char schema[] =
@@ -159,7 +158,7 @@ static void all_allocations(bool lasting, unsigned stride) {
 int main(void) {
     unsigned stride = fault_stride(29, 499);
     alloc_install();
-    must(mkdtemp(folder) != NULL, "mkdtemp");
+    const char *folder = make_folder();
     snprintf(in, sizeof(in), "%s/in", folder);
     snprintf(out, sizeof(out), "%s/out", folder);
     make_export();

@@ -396,11 +396,12 @@ int main(void) {
     make_store();
     make_export();
     make_rules();
-    all_allocations(ours, stride);
-    all_allocations(theirs, stride);
+    // First, because it makes processes, which takes long when this one has much memory.
     make_programs();
     program_allocations(fault_stride(7, 61));
     remove_programs();
+    all_allocations(ours, stride);
+    all_allocations(theirs, stride);
     remove_store(ours);
     remove_store(theirs);
     report_files_deinit(&files);

@@ -15,6 +15,7 @@
 #include "inject/ext/abi_ext.h"
 #include "inject/ext/registry.h"
 #include "inject/extension.h"
+#include "tests/fault/fault_kit.h"
 
 #define FAIL(...) (printf("# " __VA_ARGS__), puts(""), fflush(stdout), _exit(1))
 #define UNTOUCHED 2  // status of a child in which nothing failed
@@ -50,7 +51,7 @@ static uint64_t register_all(uint64_t i) {
     static char name[900];
     memset(name, 'n', sizeof(name) - 1);
     const struct abi_entry entries[] = {{.type = ABI_TYPE_INT64, .name = name, .offset = i * 8},
-                                        {.type = ABI_TYPE_STRING, .name = name, .detail = 8000}};
+                                        {.type = ABI_TYPE_STRING, .name = name, .detail = 1200}};
     const struct abi_schema schema = {
         .fields = UINT64_MAX, .type = ABI_SCHEMA_STATIC, .entries = entries, .count = 2};
     uint64_t id = CALL(payload, ABI_PAYLOAD_SCHEMA_REGISTER,
@@ -70,7 +71,7 @@ static uint64_t register_all(uint64_t i) {
 }
 
 static void send(uint64_t schema) {
-    static char data[8192];
+    static char data[2048];
     memset(data, 'x', sizeof(data));
     const struct abi_payload payload = {schema, sizeof(data), data};
     typedef int (*range)(void *, const struct abi_payload *, size_t);
@@ -113,8 +114,8 @@ int main(void) {
     for (int lasting = 0; lasting < 2; lasting++) {
         is_lasting = lasting;
         int status = 0;
-        unsigned n = 1;
-        for (; n < MAPPINGS && status == 0; n++) {
+        unsigned n = 1, stride = fault_stride(1, 9);
+        for (; n < MAPPINGS && status == 0; n += stride) {
             pid_t child = fork();
             if (child == 0) {
                 run(n);
@@ -125,10 +126,11 @@ int main(void) {
             }
             status = WEXITSTATUS(status);
         }
-        printf("# %u mappings fail\n", n - 2);
+        n -= stride;
+        printf("# %u mappings, every %u. fails\n", n - 1, stride);
         fflush(stdout);
         if (status != UNTOUCHED || n < 5) {
-            printf("mapping %u: status %d\n", n - 1, status);
+            printf("mapping %u: status %d\n", n, status);
             return 1;
         }
     }

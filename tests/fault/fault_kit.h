@@ -16,9 +16,26 @@ static inline void must(bool condition, const char *what) {
     }
 }
 
-// Every how many calls one fails: each with NVTXT_TEST_LONG, few under valgrind.
+// Every how many calls one fails: each with NVTXT_TEST_LONG, few under valgrind and
+// ThreadSanitizer. Under AddressSanitizer, the first of those that fail without it and then each
+// third; with NVTXT_TEST_LONG all of them.
 static inline unsigned fault_stride(unsigned usual, unsigned slow) {
-    return getenv("NVTXT_TEST_LONG") ? 1 : getenv("NVTXT_TEST_WRAPPER") ? slow : usual;
+#ifdef __SANITIZE_THREAD__
+    return slow;
+#elif defined(__SANITIZE_ADDRESS__)
+    const unsigned full = usual, some = 3 * usual;
+#else
+    const unsigned full = 1, some = usual;
+#endif
+    return getenv("NVTXT_TEST_LONG") ? full : getenv("NVTXT_TEST_WRAPPER") ? slow : some;
+}
+
+// In memory if possible: thousands of files are made, and no test here is about their syncs.
+static inline const char *make_folder(void) {
+    static char in_memory[] = "/dev/shm/nvtxt-fault-XXXXXX", on_disk[] = "/tmp/nvtxt-fault-XXXXXX";
+    const char *made = mkdtemp(in_memory) ? in_memory : mkdtemp(on_disk);
+    must(made != NULL, "a folder");
+    return made;
 }
 
 static inline void remove_store(const char *path) {

@@ -168,10 +168,9 @@ static void all_calls(const char *folder, bool lasting, enum vfs_shim_fault faul
 }
 
 int main(void) {
-    char folder[] = "/tmp/nvtxt-io-XXXXXX";
     unsigned stride = fault_stride(29, 59);
     vfs_shim_install();
-    must(mkdtemp(folder) != NULL, "mkdtemp");
+    const char *folder = make_folder();
     for (int choice = 0; choice < 8; choice++) {
         all_calls(folder, choice & 1, choice & 2 ? VFS_SHIM_FULL : VFS_SHIM_IO, choice & 4, stride);
     }

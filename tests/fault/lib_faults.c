@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/nvtxt.h"
+#include "tests/fault/fault_kit.h"
 
 #define FAIL(...) (printf("# " __VA_ARGS__), puts(""), fflush(stdout), _exit(1))
 
@@ -218,11 +219,12 @@ static bool run(unsigned n, bool lasting) {
 
 static void run_all(const char *what) {
     for (int lasting = 0; lasting < 2; lasting++) {
-        unsigned n = 1;
+        unsigned n = 1, stride = fault_stride(1, 3);
         while (run(n, lasting)) {
-            n++;
+            n += stride;
         }
-        printf("# %s, %s: %u calls\n", what, lasting ? "and all after it" : "once", n - 1);
+        printf("# %s, %s: %u calls, every %u.\n", what, lasting ? "and all after it" : "once",
+               n - 1, stride);
         if (n < 10) {
             FAIL("so few");
         }
@@ -234,13 +236,12 @@ int main(void) {
     puts("ThreadSanitizer does not know threads in a child");
     return 77;
 #endif
-    char folder[] = "/tmp/nvtxt-faults-XXXXXX", command[64];
+    char command[64];
     setvbuf(stdout, NULL, _IONBF, 0);
     struck = __real_mmap(NULL, sizeof(*struck), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                          -1, 0);
-    if (struck == MAP_FAILED || !mkdtemp(folder)) {
-        return 1;
-    }
+    must(struck != MAP_FAILED, "shared memory");
+    const char *folder = make_folder();
     setenv("NVTXT_SOCKET", "/nonexistent/nvtxtd.sock", 1);
     setenv("NVTXT_RING", "64K", 1);
     setenv("NVTXT_WINDOW", "1M", 1);
