@@ -13,6 +13,8 @@
 #define TRIGGER_ENDS "-- own_rows ends\n"
 #define LOGS_BEGINS "-- logs begins\n"
 #define LOGS_ENDS "-- logs ends\n"
+#define TIMELINE_BEGINS "-- timeline begins\n"
+#define TIMELINE_ENDS "-- timeline ends\n"
 
 bool schema_name_is_good(const char *name) {
     size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -62,10 +64,10 @@ static void add_tables(struct nvtxt_buf *sql, const char *name,
     add_named(sql, text, text + strlen(text), name);
 }
 
-// What came to the tables later, for a schema that may lack it.
-static void add_missing(struct nvtxt_buf *sql, const char *name) {
-    const char *begin = strstr(schema_text_1, LOGS_BEGINS);
-    const char *end = begin ? strstr(begin, LOGS_ENDS) : NULL;
+// What is between two comments.
+static void add_passage(struct nvtxt_buf *sql, const char *name, const char *from, const char *to) {
+    const char *begin = strstr(schema_text_1, from);
+    const char *end = begin ? strstr(begin, to) : NULL;
     if (end) {
         add_named(sql, begin, end, name);
     }
@@ -199,6 +201,28 @@ void schema_add_grant(struct pg *pg, const char *name, struct failure *failure) 
 
 // ---- Making it ----------------------------------------------------------------------------------
 
+// What came to the schema later, for one that may lack it. A view that knows it is left alone:
+// somebody may have added columns to it.
+static enum failure_class add_missing(struct pg *pg, struct nvtxt_buf *sql, const char *name,
+                                      struct failure *failure) {
+    struct pg_rows *rows;
+    enum failure_class class = pg_ask(
+        pg, "SELECT (strpos(pg_get_viewdef(to_regclass('@.timeline')), 'ca.name') = 0)::integer",
+        NULL, 0, &rows);
+    if (class) {
+        return failed(pg, failure);
+    }
+    add_passage(sql, name, LOGS_BEGINS, LOGS_ENDS);
+    if (pg_int(rows, 0, 0)) {
+        nvtxt_buf_add_string(sql, "SET LOCAL search_path = \"");
+        nvtxt_buf_add_string(sql, name);
+        nvtxt_buf_add_string(sql, "\", pg_temp;\n");
+        add_passage(sql, name, TIMELINE_BEGINS, TIMELINE_ENDS);
+    }
+    pg_rows_free(rows);
+    return FAILURE_NONE;
+}
+
 static enum failure_class make(struct pg *pg, const char *name, const struct schema_wishes *wishes,
                                struct failure *failure) {
     bool is_there = false;
@@ -216,7 +240,7 @@ static enum failure_class make(struct pg *pg, const char *name, const struct sch
     }
     struct nvtxt_buf sql = {0};
     if (is_there) {
-        add_missing(&sql, name);
+        class = add_missing(pg, &sql, name, failure);
     } else {
         add_tables(&sql, name, wishes);
     }
@@ -226,7 +250,7 @@ static enum failure_class make(struct pg *pg, const char *name, const struct sch
     nvtxt_buf_add(&sql, "", 1);
     if (nvtxt_buf_failed(&sql)) {
         class = failure_set(failure, FAILURE_MEMORY, "out of memory");
-    } else if (pg_run(pg, sql.data)) {
+    } else if (!class && pg_run(pg, sql.data)) {
         class = failed(pg, failure);
     }
     nvtxt_buf_deinit(&sql);

@@ -155,9 +155,12 @@ CREATE TRIGGER own_rows AFTER INSERT ON events REFERENCING NEW TABLE AS added
 
 -- ---- Views ---------------------------------------------------------------------------------------
 
+-- timeline begins
 -- One row an event. The largest values of a UINT64 payload stand in int64_value as their two's
--- complement. A duration that no bigint holds is the nearest that one does.
-CREATE VIEW timeline AS
+-- complement. A duration that no bigint holds is the nearest that one does. A name that a category
+-- has in all processes (ca) is that of processes that gave it none; a schema that was made before
+-- the view knew this gets the view from nvtxt-ship init.
+CREATE OR REPLACE VIEW "nvtxt".timeline AS
 SELECT e.committed, s.host, s.labels, at(e.start_ns) AS started,
   CASE WHEN e.start_ns < 0 AND e.end_ns > 9223372036854775807 + e.start_ns
          THEN 9223372036854775807
@@ -165,7 +168,7 @@ SELECT e.committed, s.host, s.labels, at(e.start_ns) AS started,
          THEN (-9223372036854775807 - 1)
        ELSE e.end_ns - e.start_ns END AS duration,
   CASE e.event_type WHEN 34 THEN 'mark' WHEN 59 THEN 'push/pop' ELSE 'start/end' END AS kind,
-  e.text AS message, coalesce(c.name, e.category::text) AS category,
+  e.text AS message, coalesce(c.name, ca.name, e.category::text) AS category,
   '#' || upper(lpad(to_hex(e.color), 8, '0')) AS color, p.name AS process, t.name AS thread,
   coalesce(o.name, o.display_name, o.peer_comm, 'source ' || o.source_id) AS source,
   d.name AS domain,
@@ -182,10 +185,13 @@ LEFT JOIN domains AS d ON d.store_id = e.store_id AND d.domain_id = e.domain_id
 LEFT JOIN categories AS c ON c.store_id = e.store_id AND c.segment = e.segment
   AND c.domain_id = coalesce(e.domain_id, 0) AND c.pid = (e.global_tid >> 24 & 16777215)
   AND c.category = e.category
+LEFT JOIN categories AS ca ON ca.store_id = e.store_id AND ca.segment = e.segment
+  AND ca.domain_id = coalesce(e.domain_id, 0) AND ca.pid = -1 AND ca.category = e.category
 LEFT JOIN processes AS p ON p.store_id = e.store_id AND p.segment = e.segment
   AND p.pid = (e.global_tid >> 24 & 16777215)
 LEFT JOIN threads AS t ON t.store_id = e.store_id AND t.segment = e.segment
   AND t.global_tid = e.global_tid;
+-- timeline ends
 
 CREATE VIEW fleet AS
 SELECT s.store_id, s.host, s.labels, c.events, c.committed, c.seen, c.behind_rows,

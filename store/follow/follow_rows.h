@@ -79,9 +79,11 @@ struct store_follow_name { // of a process or a thread
     struct nvtxt_slice name;
 };
 
+#define STORE_FOLLOW_ALL_PROCESSES (-1) // a name of an older version; see store/write/name_rows.h
+
 struct store_follow_category {
     int64_t domain_id;
-    int64_t pid; // 0: of all processes, in a store that an older version wrote
+    int64_t pid; // or STORE_FOLLOW_ALL_PROCESSES
     int64_t category;
     struct nvtxt_slice name;
 };

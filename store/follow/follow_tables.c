@@ -210,7 +210,7 @@ static int take_category(struct store_follow *follow, sqlite3_stmt *stmt, size_t
     uint64_t key = (uint64_t)sqlite3_column_int64(stmt, 2);
     bool has_process = sqlite3_column_int(stmt, 0) == STORE_ROW_CATEGORY;
     row->domain_id = sqlite3_column_int64(stmt, 1);
-    row->pid = has_process ? (int64_t)(key >> 32) : 0;
+    row->pid = has_process ? (int64_t)(key >> 32) : STORE_FOLLOW_ALL_PROCESSES;
     row->category = (int64_t)(key & UINT32_MAX);
     return store_follow_text(follow, stmt, 3, &row->name);
 }

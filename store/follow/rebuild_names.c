@@ -77,16 +77,18 @@ static int find_thread(struct store_rebuild *rebuild, int64_t pid, int64_t *glob
     return rc;
 }
 
-// A category without a process is of an older version; see name_rows.h.
+// The row of a name for all processes stands with a thread of process 0.
 static int add_category(struct store_rebuild *rebuild, const struct store_follow_category *row) {
     struct name_row name = {.type = NVTXT_EVENT_CATEGORY,
                             .domain = row->domain_id,
                             .category = row->category,
                             .text = row->name};
-    int64_t key = (int64_t)((uint64_t)row->pid << 32 | (uint64_t)row->category);
-    int rc = find_thread(rebuild, row->pid, &name.global_tid);
+    bool for_all = row->pid == STORE_FOLLOW_ALL_PROCESSES;
+    int64_t pid = for_all ? 0 : row->pid;
+    int64_t key = (int64_t)((uint64_t)pid << 32 | (uint64_t)row->category);
+    int rc = find_thread(rebuild, pid, &name.global_tid);
     rc = rc ?: store_rebuild_intern(rebuild, row->name, &name.text_id);
-    return rc ?: add_name_row(rebuild, &name, row->pid ? STORE_ROW_CATEGORY : name.type, key);
+    return rc ?: add_name_row(rebuild, &name, for_all ? name.type : STORE_ROW_CATEGORY, key);
 }
 
 int store_rebuild_category(struct store_rebuild *rebuild, const struct store_follow_category *row) {

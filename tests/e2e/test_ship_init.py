@@ -86,6 +86,11 @@ def test_init_makes_the_schema_once():
         equal(columns(server, "logs"), TABLES["logs"])
         equal(server.rows("SELECT relrowsecurity, relacl::text ~ 'nvtxt_ship=ar/' FROM pg_class WHERE "
                           "oid = 'nvtxt.logs'::regclass"), [("t", "t")])
+        timeline = "SELECT pg_get_viewdef('nvtxt.timeline'::regclass)"
+        wanted = server.one(timeline)
+        server.rows("CREATE OR REPLACE VIEW nvtxt.timeline AS " + wanted.replace("ca.name, ", ""))
+        good("init", "--target", target)  # likewise
+        equal(server.one(timeline), wanted)
         good("init", "--target", target, "--keep-days=7")
         equal(server.one("SELECT keep_days FROM nvtxt.meta"), "7")
         good("init", "--target", target, "--schema", "user", "--no-roles", "--plain-events",

@@ -6,12 +6,13 @@ import io
 import os
 import shutil
 import signal
+import sqlite3
 import tempfile
 
 from client import run_client
 from lib import Daemon, equal, run, wait_for
 from postgres import database
-from ship import Shipper, good, refused, rows_of
+from ship import Shipper, good, refused, rows_of, write
 
 HEAD = 'TimeBase = Manual\n' \
        '@Marker, Time, ProcessId, ThreadId, CategoryId, Color, Message, Payload, Domain, Json\n' \
@@ -84,6 +85,47 @@ def test_a_store_comes_back_as_it_was():
         new, = rows_of(out, "SELECT value FROM META_DATA_EXPORT WHERE name = 'STORE_ID'")
         assert own != new and len(new[0]) == 36, (own, new)
         is_sound(out)
+
+
+CATEGORIES = '''TimeBase = Manual
+@Marker, Time, ProcessId, ThreadId, CategoryId, Message
+@SetCategoryName, CategoryId, Name
+ProcessId = 0
+SetCategoryName, 5, "five of 0"
+ProcessId = 7
+SetCategoryName, 5, "five of 7"
+ProcessId = 9
+SetCategoryName, 6, "six of all"
+Marker, 1, 0, 0, 5, "a"
+Marker, 2, 7, 7, 5, "b"
+Marker, 3, 8, 8, 5, "c"
+Marker, 4, 9, 9, 6, "d"
+Marker, 5, 8, 8, 6, "e"
+Marker, 6, 8, 8, 0, "f"
+'''
+
+
+def test_categories_of_process_0_and_of_all_processes_come_back():
+    """Those of all processes (kind 33) are from older versions."""
+    with database() as server, folder() as place:
+        store, out = (os.path.join(place, name) for name in ("store", "out"))
+        text = write(place, "text", CATEGORIES)
+        equal(run_client("nvtxt-import", "create", "-n", text, "-o", store)[0], 0)
+        with contextlib.closing(sqlite3.connect(store)) as db, db:
+            db.execute("UPDATE NVTXT_NAME_ROWS SET kind = 33, key = 6 WHERE kind = 3 AND key % 256 = 6")
+        wanted = exported(store)
+        equal([row["category"] for row in wanted],
+              ["five of 0", "five of 7", "5", "six of all", "six of all", ""])
+        good("init", "--target", server.target())
+        good("--once", "--target", server.target(), "--store", store, "--host", "all")
+        equal(server.rows("SELECT category FROM nvtxt.timeline ORDER BY row_id"),
+              [(row["category"] or None,) for row in wanted])
+        equal(server.rows("SELECT pid, category, name FROM nvtxt.categories ORDER BY 1, 2"),
+              [("-1", "6", "six of all"), ("0", "5", "five of 0"), ("7", "5", "five of 7")])
+        good("pull", "--target", server.target(), "--host", "all", "-o", out)
+        equal(exported(out), wanted)
+        names = "SELECT category FROM NVTXT_TIMELINE ORDER BY eventRow"
+        equal(rows_of(out, names), rows_of(store, names))
 
 
 LINE = "TimeBase = Manual\n@Marker, Time, Message, Payload\n"
