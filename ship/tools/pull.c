@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each table is one COPY TO STDOUT in the binary format; events have one for each segment, so that
-// the engine sorts no more than that. Of the names of all segments the newest counts.
+// the engine sorts no more than that. Names are those of the segments that the rows are of; of
+// several the newest counts.
 #include "ship/tools/pull.h"
 
 #include <inttypes.h>
@@ -22,6 +23,8 @@ struct pull {
     bool has_logs;
     struct store_rebuild *rebuild;
     struct failure *failure;
+    int64_t rows;        // so far, of all tables
+    int64_t first, last; // segments that have events of the span
 };
 
 static enum failure_class pg_failed(struct pull *pull, enum failure_class class) {
@@ -219,6 +222,7 @@ static enum failure_class copy(struct pull *pull, const char *query,
         if (!binary_begin(&row, data, len)) {
             continue;
         }
+        pull->rows++;
         if (take(pull->rebuild, &row) != 0) {
             return failure_set(pull->failure, FAILURE_STORE, "%s",
                                store_rebuild_error(pull->rebuild));
@@ -229,6 +233,10 @@ static enum failure_class copy(struct pull *pull, const char *query,
         }
     }
     return pg_failed(pull, class);
+}
+
+static bool is_span(const struct pull *pull) {
+    return pull->span->has_since || pull->span->has_until;
 }
 
 // Appends the conditions of the span on a column.
@@ -263,7 +271,12 @@ static enum failure_class copy_all_events(struct pull *pull) {
                      "SELECT segment FROM @.segments WHERE store_id = $1::integer ORDER BY segment",
                      values, 1, &rows));
     for (size_t i = 0; class == FAILURE_NONE && i < pg_rows_count(rows); i++) {
+        int64_t before = pull->rows;
         class = copy_events(pull, pg_text(rows, i, 0));
+        if (pull->rows > before) {
+            pull->last = pg_int(rows, i, 0);
+            pull->first = before ? pull->first : pull->last;
+        }
     }
     pg_rows_free(rows);
     return class;
@@ -277,25 +290,26 @@ static enum failure_class copy_all_events(struct pull *pull) {
 static const struct table {
     const char *columns, *tail, *time;
     int (*take)(struct store_rebuild *rebuild, struct binary_row *row);
+    bool is_of_segments; // of a span, only those that have events of it
 } tables[] = {
-    {"domain_id, name FROM @.domains", " ORDER BY domain_id", NULL, take_domain},
+    {"domain_id, name FROM @.domains", " ORDER BY domain_id", NULL, take_domain, false},
     {"DISTINCT ON (pid) pid, name FROM @.processes", " ORDER BY pid, segment DESC", NULL,
-     take_process},
+     take_process, true},
     {"DISTINCT ON (global_tid) global_tid, name FROM @.threads",
-     " ORDER BY global_tid, segment DESC", NULL, take_thread},
+     " ORDER BY global_tid, segment DESC", NULL, take_thread, true},
     {"DISTINCT ON (domain_id, pid, category) domain_id, pid, category, name FROM @.categories",
-     " ORDER BY domain_id, pid, category, segment DESC", NULL, take_category},
+     " ORDER BY domain_id, pid, category, segment DESC", NULL, take_category, true},
     {SOURCE_COLUMNS ", EXISTS (SELECT FROM @.logs AS l WHERE l.store_id = s.store_id AND "
                     "l.source_id = s.source_id) FROM @.sources AS s",
-     " ORDER BY source_id", NULL, take_source},
+     " ORDER BY source_id", NULL, take_source, false},
     {"source_id, line, col, at, severity, stage, code, message, excerpt FROM @.diagnostics",
-     " ORDER BY segment, row_id", "at", take_diagnostic},
+     " ORDER BY segment, row_id", "at", take_diagnostic, false},
     {"at, source_id, uid, pid, reason, count FROM @.losses", " ORDER BY segment, row_id", "at",
-     take_loss},
+     take_loss, false},
 };
 
 static const struct table sources_without_logs = {SOURCE_COLUMNS ", false FROM @.sources",
-                                                  " ORDER BY source_id", NULL, take_source};
+                                                  " ORDER BY source_id", NULL, take_source, false};
 
 static enum failure_class copy_table(struct pull *pull, const struct table *table) {
     char sql[SQL_SIZE];
@@ -303,6 +317,11 @@ static enum failure_class copy_table(struct pull *pull, const struct table *tabl
              pull->store_id);
     if (table->time) {
         add_span(pull, sql, sizeof(sql), table->time);
+    }
+    if (table->is_of_segments && is_span(pull)) {
+        size_t at = strlen(sql);
+        snprintf(sql + at, sizeof(sql) - at, " AND segment BETWEEN %" PRId64 " AND %" PRId64,
+                 pull->first, pull->last);
     }
     strncat(sql, table->tail, sizeof(sql) - strlen(sql) - 1);
     return copy(pull, sql, table->take);
@@ -327,14 +346,14 @@ enum failure_class pull_store(struct pg *pg, const struct schema_facts *facts, i
                         .store_id = store_id,
                         .span = span,
                         .has_logs = facts->may_read_logs,
+                        .last = -1, // before any segment
                         .failure = failure};
     char error[FAILURE_SENTENCE];
     if (store_rebuild_open(&pull.rebuild, path, mode, error, sizeof(error)) != 0) {
         return failure_set(failure, FAILURE_STORE, "%s", error);
     }
     enum failure_class class = copy_all(&pull);
-    bool is_span = span->has_since || span->has_until;
-    if (class == FAILURE_NONE && store_rebuild_finish(pull.rebuild, is_span) != 0) {
+    if (class == FAILURE_NONE && store_rebuild_finish(pull.rebuild, is_span(&pull)) != 0) {
         class = failure_set(failure, FAILURE_STORE, "%s", store_rebuild_error(pull.rebuild));
     }
     store_rebuild_close(pull.rebuild);

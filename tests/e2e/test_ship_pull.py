@@ -187,8 +187,10 @@ def test_a_span_and_several_segments_come_back():
         target = ("--target", server.target(), "--store", daemon.store, "--host", "two")
         good("init", *target)
         for number in range(3):
-            daemon.send("TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n" + "".join(
-                'Marker, %d, 7, 8, "%d of %d"\n' % (n, n, number) for n in range(50)))
+            daemon.send("TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, CategoryId, Message\n"
+                        'SetProcessName, 7, "p%d"\nSetThreadName, 7, 8, "t%d"\nProcessId = 7\n'
+                        'SetCategoryName, 1, "c%d"\n' % (number, number, number) + "".join(
+                'Marker, %d, 7, 8, 1, "%d of %d"\n' % (n, n, number) for n in range(50)))
             if number < 2:
                 daemon.control("rotate")
         daemon.settled()
