@@ -5,7 +5,8 @@
 // The first three bytes choose the configuration, the size of the pieces and how often the second
 // run is interrupted; the rest is the stream. It runs once whole, and once in pieces with the
 // interpreter saved, freed and restored on the way: both must give the same events, names,
-// diagnostics and counters to the byte. The counters must agree with what was handed on.
+// diagnostics and counters to the byte. The counters must agree with what was handed on. A long
+// stream is interrupted less often: its states are large.
 // When the first byte is '{' the whole input is a state to restore, as a broken store may hold one:
 // it is refused, or gives an interpreter that works and saves a state that can be restored.
 #define NVTXT_REPLAY_ALSO "tests/golden"
@@ -16,6 +17,7 @@
 #include "tests/golden/record.h"
 
 #define HEAD 3 // bytes that choose
+#define LONG_STREAM 4096
 
 struct run {
     struct record record;
@@ -190,7 +192,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct run whole, broken;
     size_t len = size - HEAD;
     run_stream(&whole, &config, data + HEAD, len, len, 0);
-    run_stream(&broken, &config, data + HEAD, len, 1 + data[1] % 64, 1 + data[2] % 16);
+    unsigned interval = (1 + data[2] % 16) * (1 + (unsigned)(len / LONG_STREAM));
+    run_stream(&broken, &config, data + HEAD, len, 1 + data[1] % 64, interval);
     must(record_equal(&whole.record, &broken.record));
     record_deinit(&whole.record);
     record_deinit(&broken.record);

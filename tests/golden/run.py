@@ -12,9 +12,11 @@ import contextlib
 import json
 import os
 import re
+import select
 import subprocess
 import sys
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import corpus
@@ -68,31 +70,77 @@ def shown_diags(case, name, text):
 # ---- Modes: each gives a function from a case to the lines that say what is wrong ----------------
 
 
-def run_dump(case, *options):
-    """Runs interp_dump; its result, its lines, and the events among them."""
-    result = run([program("tests/golden/interp_dump"), *options, *case.arguments(), case.path])
-    lines = result.stdout.decode().split("\n")
-    rows = [json.loads(line) for line in lines if line.startswith("[")]
-    return result, lines, [row for row in rows if row[0] in corpus.EVENT_KINDS]
+class Dumps:
+    """An interp_dump for each thread, which takes one case after another."""
+
+    def __init__(self):
+        self.own = threading.local()
+        self.processes = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        """What the memory of all its cases says, comes when it ends."""
+        left = [process.communicate(timeout=TIMEOUT)[0] for process in self.processes]
+        for process, text in zip(self.processes, left):
+            if process.returncode and not process.is_known:
+                raise AssertionError(f"interp_dump: exit status {process.returncode}\n"
+                                     + text.decode(errors="replace"))
+
+    def start(self):
+        self.own.process = subprocess.Popen(
+            [program("tests/golden/interp_dump")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT)
+        self.own.process.is_known = False
+        self.processes.append(self.own.process)
+
+    def ask(self, *words):
+        """Returns the status and what was printed."""
+        if not hasattr(self.own, "process") or self.own.process.poll() is not None:
+            self.start()
+        process = self.own.process
+        process.stdin.write("\t".join(words).encode() + b"\n")
+        process.stdin.flush()
+        found = b""
+        while not (end := re.search(rb"^= (\d+)\n\Z", found[-20:], re.MULTILINE)):
+            if not select.select([process.stdout], [], [], TIMEOUT)[0]:
+                process.kill()
+            more = os.read(process.stdout.fileno(), 1 << 20)
+            if not more:
+                process.is_known = True
+                return process.wait(), found.decode(errors="replace")
+            found += more
+        return int(end[1]), found[:found.rindex(b"= ")].decode(errors="replace")
+
+    def case(self, case, *options):
+        """The status of a case, its lines, and the events among them."""
+        status, text = self.ask(*options, *case.arguments(), case.path)
+        lines = text.split("\n")
+        rows = [json.loads(line) for line in lines if line.startswith("[")]
+        return status, lines, [row for row in rows if row[0] in corpus.EVENT_KINDS]
 
 
-def dump(case, *options):
-    result, lines, events = run_dump(case, *options)
+def dump(dumps, case, *options):
+    status, lines, events = dumps.case(case, *options)
+    if status:
+        return [f"exit status {status}", *lines[-20:]]
     figures = lines[-2].split(" ")[1:] if len(lines) > 1 else []
-    return (unexpected_status(result, 0)
-            + corpus.compare_events(case, events)
+    return (corpus.compare_events(case, events)
             + corpus.compare_diags(case, [line for line in lines if line[:1].isdigit()])
             + corpus.compare_counters(case, dict(zip(figures[::2], map(int, figures[1::2])))))
 
 
 @contextlib.contextmanager
 def mode_interp(_):
-    yield dump
+    with Dumps() as dumps:
+        yield lambda case: dump(dumps, case)
 
 
 @contextlib.contextmanager
 def mode_split(_):
-    yield lambda case: dump(case, "--split-all")
+    with Dumps() as dumps:
+        yield lambda case: dump(dumps, case, "--split-all")
 
 
 @contextlib.contextmanager
@@ -294,22 +342,22 @@ def send_plainly(daemon, case):
     return pid
 
 
-def compare_plain(daemon, case, pid):
+def compare_plain(daemon, dumps, case, pid):
     """The process of a plain connection is the peer's: the interpreter says what that makes."""
-    _, _, events = run_dump(case, "--pid", str(pid))
+    _, _, events = dumps.case(case, "--pid", str(pid))
     with stored.reading(daemon.store) as store:
         return compare_source(case, store, stored.source(store, "peerPid", pid), events)
 
 
 @contextlib.contextmanager
 def mode_plain(cases):
-    with running_daemon() as daemon:
+    with running_daemon() as daemon, Dumps() as dumps:
         pids = {case.name: send_plainly(daemon, case) for case in cases}
         for name, pid in pids.items():
             if os.waitpid(pid, 0)[1] != 0:
                 raise AssertionError(f"{name} could not be sent")
         daemon.settled()
-        yield lambda case: compare_plain(daemon, case, pids[case.name])
+        yield lambda case: compare_plain(daemon, dumps, case, pids[case.name])
 
 
 def compare_followed(daemon, case, path):
