@@ -285,9 +285,19 @@ static enum failure_class add_store(struct session *session) {
     return class ?: cursor_add(session->pg, &identity, &place, &session->failure);
 }
 
+// Row security hides other roles' stores, but not from a superuser, nor from a role that reads
+// everything.
+static bool is_others(const struct session *session, const struct cursor *cursor) {
+    return cursor->store_id != 0 && !cursor->is_ours && session->schema.keeps_owners &&
+           !session->reads_all;
+}
+
 // Whether the store has what the cursor says; where it goes on.
 static enum failure_class compare(struct session *session) {
     enum failure_class class = read_cursor(session);
+    if (class == FAILURE_NONE && is_others(session, &session->cursor)) {
+        class = cursor_refuse(session->pg, session->store, &session->failure);
+    }
     return class || session->cursor.store_id == 0 ? class : session_seek(session);
 }
 
@@ -327,7 +337,7 @@ static enum failure_class look_for_older(struct session *session, enum session_p
         return class;
     }
     class = session_pg_failure(session, cursor_read(session->pg, other, &older));
-    if (class || older.store_id == 0) {
+    if (class || older.store_id == 0 || is_others(session, &older)) {
         return class;
     }
     session->first = first;
@@ -402,7 +412,7 @@ enum failure_class session_connect(struct session *session, enum session_purpose
     } else if (class == FAILURE_NONE && session->cursor.store_id == 0) {
         class = session->reads_all
                     ? FAILURE_NONE
-                    : cursor_check_owner(session->pg, session->store, &session->failure);
+                    : cursor_check_new(session->pg, session->store, &session->failure);
         class = class ?: first_place(session, &session->cursor.place);
         class = class ?: session_seek(session);
     }

@@ -31,11 +31,13 @@ enum failure_class cursor_read(struct pg *pg, const char *store, struct cursor *
     enum failure_class class =
         pg_ask(pg,
                "SELECT c.store_id, c.segment, c.event_row, c.diagnostic_row, c.loss_row, c.batch, "
-               "c.batch_ns, c.base, s.host FROM @.stores AS s JOIN @.cursors AS c ON "
+               "c.batch_ns, c.base, s.host, (s.owner = session_user)::integer FROM @.stores AS s "
+               "JOIN @.cursors AS c ON "
                "c.store_id = s.store_id WHERE s.store = $1::uuid",
                values, 1, &rows);
     if (class == FAILURE_NONE && pg_rows_count(rows) > 0) {
         cursor->store_id = pg_int(rows, 0, 0);
+        cursor->is_ours = pg_int(rows, 0, 9) != 0;
         cursor->place = (struct store_place){.segment = (uint64_t)pg_int(rows, 0, 1),
                                              .event_row = pg_int(rows, 0, 2),
                                              .diagnostic_row = pg_int(rows, 0, 3),
@@ -87,21 +89,35 @@ static enum failure_class add_rows(struct pg *pg, const struct identity *identit
                   8, NULL);
 }
 
+enum failure_class cursor_refuse(struct pg *pg, const char *store, struct failure *failure) {
+    return failure_set(failure, FAILURE_NOT_OURS, "the store %s belongs to another role than %s",
+                       store, pg_user(pg));
+}
+
 // A store that cannot be added is one that was added meanwhile, or one that row security hides.
 static enum failure_class look_for_other(struct pg *pg, const char *store,
                                          struct failure *failure) {
-    struct cursor cursor;
-    enum failure_class class = cursor_read(pg, store, &cursor);
+    struct pg_rows *rows;
+    enum failure_class class =
+        pg_ask(pg,
+               "SELECT c.store_id FROM @.stores AS s LEFT JOIN @.cursors AS c ON c.store_id = "
+               "s.store_id WHERE s.store = $1::uuid",
+               &store, 1, &rows);
     if (class) {
         *failure = *pg_failure(pg);
-    } else if (cursor.store_id == 0) {
+    } else if (pg_rows_count(rows) == 0) {
+        class = cursor_refuse(pg, store, failure);
+    } else if (!pg_text(rows, 0, 0)) {
         class = failure_set(failure, FAILURE_NOT_OURS,
-                            "the store %s belongs to another role than %s", store, pg_user(pg));
+                            "the store %s has no row in cursors: how far it is shipped is not "
+                            "known",
+                            store);
     }
+    pg_rows_free(rows);
     return class;
 }
 
-enum failure_class cursor_check_owner(struct pg *pg, const char *store, struct failure *failure) {
+enum failure_class cursor_check_new(struct pg *pg, const char *store, struct failure *failure) {
     struct pg_rows *rows = NULL;
     enum failure_class class = cursor_begin(pg);
     // With a number below 0 it takes none from those that stores get.

@@ -15,6 +15,7 @@
 
 struct cursor {
     int64_t store_id; // 0: the engine does not know the store
+    bool is_ours;     // this role registered it
     struct store_place place;
     char host[IDENTITY_HOST_SIZE]; // as the engine has it, cut
 };
@@ -32,7 +33,10 @@ enum failure_class cursor_add(struct pg *pg, const struct identity *identity,
 
 // Whether a store that cursor_read() did not find may be registered. FAILURE_NOT_OURS: another role
 // has it. Nothing is left behind.
-enum failure_class cursor_check_owner(struct pg *pg, const char *store, struct failure *failure);
+enum failure_class cursor_check_new(struct pg *pg, const char *store, struct failure *failure);
+
+// FAILURE_NOT_OURS, with its sentence.
+enum failure_class cursor_refuse(struct pg *pg, const char *store, struct failure *failure);
 
 // Writes what has changed of host, labels and the like.
 enum failure_class cursor_describe(struct pg *pg, int64_t store_id,

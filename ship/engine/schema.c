@@ -125,7 +125,9 @@ enum failure_class schema_check(struct pg *pg, const char *name, struct schema_f
                "oid = '@.events'::regclass)::integer, (SELECT NOT relrowsecurity FROM pg_class "
                "WHERE oid = '@.stores'::regclass)::integer, "
                "has_table_privilege(to_regclass('@.logs'), 'INSERT')::integer, "
-               "has_table_privilege(to_regclass('@.logs'), 'SELECT')::integer FROM @.meta",
+               "has_table_privilege(to_regclass('@.logs'), 'SELECT')::integer, EXISTS (SELECT FROM "
+               "pg_trigger WHERE tgname = 'own_rows' AND tgrelid = '@.events'::regclass)::integer "
+               "FROM @.meta",
                NULL, 0, &rows);
     if (class == FAILURE_NO_SCHEMA || (class == FAILURE_NONE && pg_rows_count(rows) == 0)) {
         class = failure_set(failure, FAILURE_NO_SCHEMA,
@@ -141,6 +143,7 @@ enum failure_class schema_check(struct pg *pg, const char *name, struct schema_f
         facts->no_roles = pg_int(rows, 0, 4) != 0;
         facts->may_add_logs = pg_int(rows, 0, 5) != 0;
         facts->may_read_logs = pg_int(rows, 0, 6) != 0;
+        facts->keeps_owners = !facts->no_roles || pg_int(rows, 0, 7) != 0;
     }
     pg_rows_free(rows);
     return class;

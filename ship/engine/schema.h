@@ -46,6 +46,7 @@ struct schema_facts {
     int64_t version, keep_days;
     bool plain_events;                // no partitions
     bool no_roles;                    // it was made without them
+    bool keeps_owners;                // a role ships only stores that it registered
     bool may_add_logs, may_read_logs; // the table is there, and the role has the right
 };
 

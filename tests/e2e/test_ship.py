@@ -374,8 +374,17 @@ def test_roles():
         equal(identity in said, True, said)
         for command in ("--dry-run", "status"):
             equal(refused(77, identity, command, "--target", server.target(user="b"), *store), said)
+        server.rows("CREATE ROLE c LOGIN IN ROLE nvtxt_ship, nvtxt_read")
+        for who in ("c", "postgres"):  # who sees the store all the same
+            for command in ("--dry-run", "--once"):
+                refused(77, "%s belongs to another role than %s" % (identity, who), command, "--target",
+                        server.target(user=who), *store, "--host", "other")
+            good("status", "--target", server.target(user=who), *store)
         compare_store(server, daemon.segments())
         equal(run_ship("--once", "--target", server.target(dbname="none"), *store)[0], 77)
+        server.rows("DELETE FROM nvtxt.cursors")
+        refused(77, identity + " has no row in cursors", "--once", "--target", server.target(user="a"),
+                *store)
         refused(76, "run nvtxt-ship init", "--once", "--target", server.target(), "--schema", "no",
                 *store)
         server.rows("UPDATE nvtxt.meta SET version = 7, compatible = 5")
