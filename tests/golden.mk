@@ -10,6 +10,8 @@ serial_tests += golden/test_plain.py
 serial_tests += golden/test_send.py
 serial_tests += golden/test_split.py
 serial_tests += golden/test_watch.py
+sampled_tests = golden/test_check.py golden/test_export.py golden/test_import.py golden/test_lines.py \
+	golden/test_send.py golden/test_split.py
 helper_programs += golden/interp_dump
 golden_record = golden/record.c golden/record.h
 golden_interp_dump_SOURCES = golden/interp_dump.c $(golden_record)
