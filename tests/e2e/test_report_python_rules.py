@@ -124,7 +124,7 @@ LATE = {
                     "while True: os.write(3, line.encode())"),
     "stops_all_signals": ("for n in (signal.SIGTERM, signal.SIGINT, signal.SIGXCPU):\n"
                           "    signal.signal(n, signal.SIG_IGN)\n"
-                          "while True: pass"),
+                          "time.sleep(600)"),
 }
 
 
@@ -303,8 +303,8 @@ def test_a_rule_that_cannot_be_read_fails():
         store = f1(folder)
         option = folder_of(folder, good=GOOD, broken="frontend.message('a' 1)")
         path = os.path.join(option.split("=")[1], "loops.py")
-        write(path, "def get_identifier():\n    return 'at_import'\nprint('so far', flush=True)\n"
-                    "while True: pass\n")
+        write(path, "import time\ndef get_identifier():\n    return 'at_import'\n"
+                    "print('so far', flush=True)\ntime.sleep(600)\n")
         got = report("check", "--format", "json", option, store, PYTHON, "--rule-timeout=10",
                      "--rule=good,broken,at_import")
         equal(got[0], 1)
