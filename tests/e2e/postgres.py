@@ -13,6 +13,8 @@ import io
 import itertools
 import os
 import pwd
+import re
+import select
 import shutil
 import signal
 import socket
@@ -43,6 +45,15 @@ def bin_folder():
     raise Skip("there is no PostgreSQL server (package postgresql)")
 
 
+def place():
+    """A server makes and removes very many files, so where memory abounds, it has them there."""
+    with contextlib.suppress(OSError):
+        found = os.statvfs("/dev/shm")
+        if found.f_bavail * found.f_frsize > 4 << 30 and os.access("/dev/shm", os.W_OK):
+            return "/dev/shm"
+    return tempfile.gettempdir()
+
+
 def processes():
     """The parent of each process that has not ended."""
     found = {}
@@ -52,6 +63,41 @@ def processes():
             if state not in "ZX":
                 found[int(path.split("/")[2])] = int(parent)
     return found
+
+
+def rows_of(text):
+    """The rows of psql's CSV."""
+    return [tuple(None if value == NULL else value for value in row)
+            for row in csv.reader(io.StringIO(text.decode(), newline=""))]
+
+
+class Asker:
+    """A psql that answers one question after the other, until one fails."""
+    END = uuid.uuid4().hex.encode() + b"\n"
+
+    def __init__(self, command, env):
+        self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, bufsize=0)
+
+    def rows(self, sql):
+        """The rows; None when it ended instead."""
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(sql.encode() + b"\n;\n\\echo " + self.END)
+        text = b""
+        while not text.endswith(self.END):
+            if not select.select([self.process.stdout], [], [], DEADLINE)[0]:
+                raise AssertionError("no answer: " + sql)
+            part = self.process.stdout.read(1 << 20)
+            if not part:
+                return None
+            text += part
+        return rows_of(text[:-len(self.END)])
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
 
 
 class Postgres:
@@ -69,12 +115,13 @@ class Postgres:
             except KeyError as reason:
                 raise Skip("there is no user postgres to run the server as") from reason
             self.as_server = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
-        self.folder = os.path.join(tempfile.gettempdir(), "nvtxt-pg-" + uuid.uuid4().hex[:12])
+        self.folder = os.path.join(place(), "nvtxt-pg-" + uuid.uuid4().hex[:12])
         self.data = os.path.join(self.folder, "data")
         self.tcp, self.port = tcp, 5432
         self.settings, self.hba, self.init = list(settings), hba, list(init)
         self.database = "postgres"
         self.started = []  # its processes, one after the other; copies share them
+        self.askers = {}  # not in use; copies share them
         self.env = {**os.environ, "PGHOST": self.folder, "PGPORT": "5432", "PGUSER": "postgres",
                     "PGDATABASE": "postgres", "PGPASSFILE": "/nonexistent", "LC_ALL": "C"}
 
@@ -88,6 +135,8 @@ class Postgres:
         return self
 
     def __exit__(self, kind, value, trace):
+        while self.askers:
+            self.askers.popitem()[1].close()
         if self.runs():
             self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -98,11 +147,10 @@ class Postgres:
         if self.as_server:
             user = pwd.getpwnam("postgres")
             os.chown(self.folder, user.pw_uid, user.pw_gid)
-        made = subprocess.run([*self.as_server, os.path.join(self.bin, "initdb"), "--no-sync", "-D",
-                               self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C",
-                               *self.init], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, cwd="/", timeout=DEADLINE, check=False)
-        lib.equal(made.returncode, 0, made.stdout)
+        if self.init:
+            self.initialize(self.data)
+        else:
+            subprocess.run(["cp", "-a", self.template(), self.data], check=True)
         lines = ["listen_addresses = ''", "unix_socket_directories = '%s'" % self.folder,
                  "fsync = off", "shared_buffers = 32MB", "max_connections = 60", *self.settings]
         if self.tcp:
@@ -116,6 +164,30 @@ class Postgres:
         if self.hba:
             with open(os.path.join(self.data, "pg_hba.conf"), "w", encoding="utf-8") as file:
                 file.write("\n".join(self.hba) + "\n")
+
+    def initialize(self, data):
+        made = subprocess.run([*self.as_server, os.path.join(self.bin, "initdb"), "--no-sync", "-D",
+                               data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C",
+                               *self.init], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, cwd="/", timeout=DEADLINE, check=False)
+        lib.equal(made.returncode, 0, made.stdout)
+
+    def template(self):
+        """A folder of data that all tests copy: initdb takes ten times as long."""
+        made = os.stat(os.path.join(self.bin, "initdb")).st_mtime_ns
+        path = os.path.abspath(os.path.join(lib.TOP_BUILD, "tests", "postgres", "%d-%d" % (os.geteuid(), made)))
+        if not os.path.exists(path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            fresh = os.path.join(self.folder, "fresh")
+            self.initialize(fresh)
+            own = "%s.%d" % (path, os.getpid())
+            subprocess.run(["cp", "-a", fresh, own], check=True)
+            try:
+                os.rename(own, path)
+            except OSError:  # another test was faster
+                shutil.rmtree(own)
+            shutil.rmtree(fresh)
+        return path
 
     def as_child(self, signal_name):
         """What runs a command as the server's user; it gets this signal when the test has ended."""
@@ -164,19 +236,44 @@ class Postgres:
                  **more}
         return " ".join("%s=%s" % pair for pair in words.items() if pair[1] is not None)
 
-    def psql(self, sql, user="postgres", database=None):
+    def psql_command(self, user="postgres", database=None):
+        return [os.path.join(self.bin, "psql"), "-X", "-q", "--csv", "-t", "-v", "ON_ERROR_STOP=1", "-P",
+                "null=" + NULL, "-U", user, "-d", database or self.database, "-f", "-"]
+
+    def psql(self, sql, **more):
         """Runs SQL; returns psql's status, rows of texts, and what it said."""
-        done = subprocess.run([os.path.join(self.bin, "psql"), "-X", "-q", "--csv", "-t", "-v",
-                               "ON_ERROR_STOP=1", "-P", "null=" + NULL, "-U", user, "-d",
-                               database or self.database,
-                               "-f", "-"], env=self.env, input=sql.encode(), timeout=DEADLINE,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-        text = io.StringIO(done.stdout.decode(), newline="")
-        found = [tuple(None if value == NULL else value for value in row)
-                 for row in csv.reader(text)]
-        return done.returncode, found, done.stderr.decode()
+        done = subprocess.run(self.psql_command(**more), env=self.env, input=sql.encode(),
+                              timeout=DEADLINE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              check=False)
+        return done.returncode, rows_of(done.stdout), done.stderr.decode()
+
+    def asked(self, sql, **more):
+        """The rows of a query on a connection that stays open for the next one; None without."""
+        command = self.psql_command(**more)
+        key = (self.env["PGHOST"], self.env["PGPORT"], *command)
+        asker = self.askers.pop(key, None) or Asker(command, self.env)
+        try:
+            found = asker.rows(sql)
+        except BaseException:
+            asker.close()
+            raise
+        if found is None or key in self.askers:  # of another thread
+            asker.close()
+        else:
+            self.askers[key] = asker
+        return found
+
+    def forget(self):
+        """Closes the connections to the own database."""
+        for key in [key for key in self.askers if self.database in key]:
+            self.askers.pop(key).close()
 
     def rows(self, sql, **more):
+        """A query is asked on a connection that stays open; if that fails, like anything else, on
+        one of its own: only then it has failed."""
+        found = self.asked(sql, **more) if re.match(r"\s*SELECT\b", sql) else None
+        if found is not None:
+            return found
         status, found, said = self.psql(sql, **more)
         lib.equal(status, 0, said)
         return found
@@ -228,5 +325,6 @@ def database(tcp=False):
     server.database = "case%d" % next(numbers)
     server.rows("CREATE DATABASE %s TEMPLATE template0" % server.database, database="postgres")
     yield server
+    server.forget()
     with contextlib.suppress(AssertionError):  # a failed case may have left the server stopped
         server.rows("DROP DATABASE %s WITH (FORCE)" % server.database, database="postgres")
