@@ -184,9 +184,10 @@ LEFT JOIN sources AS o ON o.store_id = e.store_id AND o.source_id = e.source_id
 LEFT JOIN domains AS d ON d.store_id = e.store_id AND d.domain_id = e.domain_id
 LEFT JOIN categories AS c ON c.store_id = e.store_id AND c.segment = e.segment
   AND c.domain_id = coalesce(e.domain_id, 0) AND c.pid = (e.global_tid >> 24 & 16777215)
-  AND c.category = e.category
+  AND c.category = coalesce(e.category, 0)
 LEFT JOIN categories AS ca ON ca.store_id = e.store_id AND ca.segment = e.segment
-  AND ca.domain_id = coalesce(e.domain_id, 0) AND ca.pid = -1 AND ca.category = e.category
+  AND ca.domain_id = coalesce(e.domain_id, 0) AND ca.pid = -1
+  AND ca.category = coalesce(e.category, 0)
 LEFT JOIN processes AS p ON p.store_id = e.store_id AND p.segment = e.segment
   AND p.pid = (e.global_tid >> 24 & 16777215)
 LEFT JOIN threads AS t ON t.store_id = e.store_id AND t.segment = e.segment

@@ -96,12 +96,14 @@ ProcessId = 7
 SetCategoryName, 5, "five of 7"
 ProcessId = 9
 SetCategoryName, 6, "six of all"
+SetCategoryName, 0, "none of 9"
 Marker, 1, 0, 0, 5, "a"
 Marker, 2, 7, 7, 5, "b"
 Marker, 3, 8, 8, 5, "c"
 Marker, 4, 9, 9, 6, "d"
 Marker, 5, 8, 8, 6, "e"
 Marker, 6, 8, 8, 0, "f"
+Marker, 7, 9, 9, 0, "g"
 '''
 
 
@@ -115,13 +117,14 @@ def test_categories_of_process_0_and_of_all_processes_come_back():
             db.execute("UPDATE NVTXT_NAME_ROWS SET kind = 33, key = 6 WHERE kind = 3 AND key % 256 = 6")
         wanted = exported(store)
         equal([row["category"] for row in wanted],
-              ["five of 0", "five of 7", "5", "six of all", "six of all", ""])
+              ["five of 0", "five of 7", "5", "six of all", "six of all", "", "none of 9"])
         good("init", "--target", server.target())
         good("--once", "--target", server.target(), "--store", store, "--host", "all")
         equal(server.rows("SELECT category FROM nvtxt.timeline ORDER BY row_id"),
               [(row["category"] or None,) for row in wanted])
         equal(server.rows("SELECT pid, category, name FROM nvtxt.categories ORDER BY 1, 2"),
-              [("-1", "6", "six of all"), ("0", "5", "five of 0"), ("7", "5", "five of 7")])
+              [("-1", "6", "six of all"), ("0", "5", "five of 0"), ("7", "5", "five of 7"),
+               ("9", "0", "none of 9")])
         good("pull", "--target", server.target(), "--host", "all", "-o", out)
         equal(exported(out), wanted)
         names = "SELECT category FROM NVTXT_TIMELINE ORDER BY eventRow"
