@@ -261,9 +261,15 @@ enum failure_class cursor_reads_all(struct pg *pg, bool *all) {
     return class;
 }
 
-// The first right that is missing, or NULL, and whether nothing can be written.
+// The first right that is missing, or NULL, the GRANT for it, and whether nothing can be written.
+// $1 is the schema. Members of its role may lack what the role lacks; there may be no such role.
 static const char missing_right[] =
-    "SELECT (SELECT p.what || ' on ' || t.name FROM (VALUES "
+    "SELECT m.lacks, CASE WHEN NOT pg_has_role(r.oid, 'USAGE') THEN format('GRANT %I TO %I', "
+    "r.rolname, current_user) ELSE format('GRANT %s TO %I', m.granted, coalesce(r.rolname, "
+    "current_user)) END, current_setting('transaction_read_only') = 'on' FROM (SELECT) AS one "
+    "LEFT JOIN (SELECT a.what || ' on ' || split_part(a.name, '(', 1) AS lacks, "
+    "format('%s ON %s%I.%s', a.what, a.kind, $1::text, a.name) AS granted FROM ("
+    "SELECT p.what, '' AS kind, t.name FROM (VALUES "
     "('INSERT', '{events,diagnostics,losses,stores,cursors,segments,sources,domains,categories,"
     "threads,processes,open_ranges}'::text[]), "
     "('SELECT', '{stores,cursors,segments,sources,domains,categories,threads,processes,"
@@ -273,31 +279,31 @@ static const char missing_right[] =
     "('DELETE', '{open_ranges}')) AS p (what, names), unnest(p.names) AS t (name) "
     "WHERE NOT CASE p.what WHEN 'DELETE' THEN has_table_privilege('@.' || t.name, p.what) "
     "ELSE has_any_column_privilege('@.' || t.name, p.what) END "
-    "UNION ALL SELECT 'EXECUTE on make_partitions' WHERE 'p' = (SELECT relkind FROM pg_class "
-    "WHERE oid = '@.events'::regclass) AND NOT "
+    "UNION ALL SELECT 'EXECUTE', 'FUNCTION ', 'make_partitions(date, date)' WHERE 'p' = (SELECT "
+    "relkind FROM pg_class WHERE oid = '@.events'::regclass) AND NOT "
     "has_function_privilege('@.make_partitions(date, date)', 'EXECUTE') "
-    "UNION ALL SELECT 'EXECUTE on mine' WHERE ((SELECT relrowsecurity FROM pg_class WHERE oid = "
-    "'@.stores'::regclass) OR EXISTS (SELECT FROM pg_trigger WHERE tgname = 'own_rows' AND "
-    "tgrelid = '@.events'::regclass)) AND NOT has_function_privilege('@.mine(integer)', 'EXECUTE') "
-    "UNION ALL SELECT 'SELECT on stores_store_id_seq' WHERE EXISTS (SELECT FROM pg_policy WHERE "
-    "polname = 'own_number' AND polrelid = '@.stores'::regclass) AND NOT "
-    "has_sequence_privilege('@.stores_store_id_seq', 'SELECT') LIMIT 1), "
-    "current_setting('transaction_read_only') = 'on'";
+    "UNION ALL SELECT 'EXECUTE', 'FUNCTION ', 'mine(integer)' WHERE ((SELECT relrowsecurity FROM "
+    "pg_class WHERE oid = '@.stores'::regclass) OR EXISTS (SELECT FROM pg_trigger WHERE tgname = "
+    "'own_rows' AND tgrelid = '@.events'::regclass)) AND NOT "
+    "has_function_privilege('@.mine(integer)', 'EXECUTE') "
+    "UNION ALL SELECT 'SELECT', 'SEQUENCE ', 'stores_store_id_seq' WHERE EXISTS (SELECT FROM "
+    "pg_policy WHERE polname = 'own_number' AND polrelid = '@.stores'::regclass) AND NOT "
+    "has_sequence_privilege('@.stores_store_id_seq', 'SELECT')) AS a LIMIT 1) AS m ON true "
+    "LEFT JOIN pg_roles AS r ON r.rolname = $1::text || '_ship'";
 
 enum failure_class cursor_check_rights(struct pg *pg, const char *schema, bool writes,
                                        struct failure *failure) {
     struct pg_rows *rows;
-    enum failure_class class = pg_ask(pg, missing_right, NULL, 0, &rows);
+    enum failure_class class = pg_ask(pg, missing_right, &schema, 1, &rows);
     if (class) {
         *failure = *pg_failure(pg);
         return class;
     }
     const char *missing = pg_text(rows, 0, 0);
     if (missing) {
-        class = failure_set(failure, FAILURE_REFUSED,
-                            "the role may not ship, it lacks %s: GRANT %s_ship TO %s", missing,
-                            schema, pg_user(pg));
-    } else if (writes && strcmp(pg_text(rows, 0, 1), "t") == 0) {
+        class = failure_set(failure, FAILURE_REFUSED, "the role may not ship, it lacks %s: %s",
+                            missing, pg_text(rows, 0, 1));
+    } else if (writes && strcmp(pg_text(rows, 0, 2), "t") == 0) {
         class = failure_set(failure, FAILURE_ENGINE,
                             "nothing can be written: the database, or "
                             "the role there, is read-only");

@@ -219,13 +219,19 @@ static enum failure_class flush(struct pg *pg, int64_t deadline) {
     }
 }
 
-// What a role lacks, unless the schema's own trigger said what is wrong.
+// What a role lacks, unless the schema's own trigger said what is wrong. A name of a role may need
+// quotes.
 static void add_grant(struct pg *pg) {
     size_t len = strlen(pg->failure.sentence);
+    const char *user = pg_user(pg);
     if (pg->settings.role && strcmp(pg->failure.state, "42501") == 0 &&
         !strstr(pg->failure.sentence, "another role")) {
+        bool is_plain = !user[strspn(user, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+        char *quoted = is_plain ? NULL : PQescapeIdentifier(pg->conn, user, strlen(user));
         snprintf(pg->failure.sentence + len, sizeof(pg->failure.sentence) - len,
-                 ": GRANT %s_%s TO %s", pg->settings.schema, pg->settings.role, pg_user(pg));
+                 ": GRANT %s_%s TO %s", pg->settings.schema, pg->settings.role,
+                 quoted ? quoted : user);
+        PQfreemem(quoted);
     }
 }
 

@@ -362,10 +362,12 @@ def test_roles():
     with database() as server, Daemon() as daemon:
         good("init", "--target", server.target())
         daemon.send(HEAD + MARKER + 'Marker, 1, 7, 8, 1, Red, "one", 5\n')
-        server.rows("CREATE ROLE plain LOGIN; CREATE ROLE a LOGIN IN ROLE nvtxt_ship; "
+        server.rows("CREATE ROLE plain LOGIN; CREATE ROLE \"odd-1.x\" LOGIN; CREATE ROLE a LOGIN IN ROLE nvtxt_ship; "
                     "CREATE ROLE b LOGIN IN ROLE nvtxt_ship")
         store = ("--store", daemon.store)
-        refused(77, "nvtxt_ship", "--once", "--target", server.target(user="plain"), *store)
+        for who, name in (("plain", "plain"), ("odd-1.x", '"odd-1.x"')):
+            refused(77, "GRANT nvtxt_ship TO " + name, "--once", "--target", server.target(user=who),
+                    *store)
         good("--dry-run", "--target", server.target(user="a"), *store)
         good("--once", "--target", server.target(user="a"), *store)
         said = refused(77, "belongs to another role than b", "--once", "--target",
@@ -403,11 +405,14 @@ def test_a_dry_run_checks_what_shipping_needs():
                   ("SELECT ON SEQUENCE", "nvtxt.stores_store_id_seq"))
         for right, on in rights:
             server.rows("REVOKE %s %s FROM nvtxt_ship" % (right, on))
-            words = "lacks %s on %s: GRANT nvtxt_ship TO dry\n" % (
-                right.split()[0], on.split(".")[1].split("(")[0])
+            lacks = "lacks %s on %s: " % (right.split()[0], on.split(".")[1].split("(")[0])
+            missing = "GRANT %s %s TO nvtxt_ship" % (right, on)
             for command in ("--dry-run", "--once"):
-                refused(77, words, command, *args)
-            server.rows("GRANT %s %s TO nvtxt_ship" % (right, on))
+                refused(77, lacks + missing + "\n", command, *args)
+            server.rows("REVOKE nvtxt_ship FROM dry; GRANT USAGE ON SCHEMA nvtxt TO dry; "
+                        "GRANT SELECT ON nvtxt.meta TO dry")
+            refused(77, ": GRANT nvtxt_ship TO dry\n", "--once", *args)
+            server.rows("GRANT nvtxt_ship TO dry; " + missing)
         server.rows("ALTER ROLE dry SET default_transaction_read_only = on")
         for command in ("--dry-run", "--once"):
             refused(69, "read-only", command, *args)
