@@ -9,13 +9,15 @@ import recorder
 from recorder import lib
 
 LONG = bool(os.environ.get("NVTXT_TEST_LONG"))
+MANY = 30000  # lines: three segments of a megabyte
+SOME = MANY if LONG else 10000  # at least five commits, and a checkpoint a commit
 
 
-def die_at(point, numbers, keys=""):
+def die_at(point, numbers, lines=SOME, keys=""):
     for number in numbers:
         with lib.FaultyDaemon("%s:%d" % (point, number),
                               "CommitInterval=5ms\nCheckpointPages=100\n" + keys) as daemon:
-            client = recorder.Recorder(daemon, 30000, number)
+            client = recorder.Recorder(daemon, lines, number)
             daemon.tell_fault()
             client.start()
             lib.equal(daemon.process.wait(lib.DEADLINE), -signal.SIGKILL, point)
@@ -43,11 +45,11 @@ def test_in_the_middle_of_a_checkpoint():
 
 def test_in_the_middle_of_a_rotation():
     # Renaming, linking, removing, synchronizing: about a dozen calls a rotation.
-    die_at("file-call", range(1, 30) if LONG else (8, 11), "RotateSize=1M\n")
+    die_at("file-call", range(1, 30) if LONG else (8, 11), MANY, "RotateSize=1M\n")
 
 
 def test_while_a_new_segment_is_written():
-    die_at("new-write", range(1, 40, 3) if LONG else (30,), "RotateSize=1M\n")
+    die_at("new-write", range(1, 40, 3) if LONG else (30,), MANY, "RotateSize=1M\n")
 
 
 lib.run(globals())

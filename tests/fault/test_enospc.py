@@ -11,7 +11,7 @@ from recorder import lib  # noqa: E402
 from small_disk import SmallDisk  # noqa: E402
 
 SECONDS = 60 if os.environ.get("NVTXT_TEST_LONG") else 1
-LINES = 60000
+LINES = 30000
 
 
 def full_for_a_while(seconds):

@@ -76,10 +76,14 @@ static const char *line_of_window(uint64_t number) {
     return line;
 }
 
+// AddressSanitizer's strstr() would measure all that is left each time.
 static unsigned count(const char *part) {
+    size_t len = strlen(part);
     unsigned found = 0;
-    for (const char *at = text; (at = strstr(at, part)); at++) {
-        found++;
+    for (const char *at = text; (at = strchr(at, *part));) {
+        bool is_here = strncmp(at, part, len) == 0;
+        found += is_here;
+        at += is_here ? len : 1;
     }
     return found;
 }

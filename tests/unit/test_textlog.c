@@ -72,7 +72,9 @@ static void begin(size_t line_max) {
     struct nvtxt_source_config config = {
         .limits = NVTXT_LIMITS_DEFAULT, .escapes = true, .levels = true};
     config.limits.line_bytes = line_max;
-    memset(&got, 0, sizeof(got));
+    got.len = got.text_len = got.line = got.at = got.events = got.faults = 0;
+    got.text[0] = '\0';
+    memset(got.levels, 0, sizeof(got.levels));
     interp = nvtxt_interp_new(&config);
     cr_assert_not_null(interp);
 }
