@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/conf/conf_files.h"
 #include "protocol/text/times.h"
 #include "ship/engine/target.h"
 #include "ship/say.h"
@@ -279,6 +280,9 @@ static enum outcome read_files(struct ship_options *options, struct term *term, 
     char path[PATH_MAX];
     const struct nvtxt_faults faults = {.complain = complain, .context = term};
     ship_conf_path(path, sizeof(path));
+    if (!file && nvtxt_conf_is_hidden(path)) {
+        return OUTCOME_DONE;
+    }
     int r = ship_conf_load(&options->conf, file ? file : path, file != NULL, &faults);
     if (r < 0) {
         term_say(term, "%s", strerror(-r));

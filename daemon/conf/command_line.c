@@ -14,6 +14,7 @@
 #include "config.h"
 #include "daemon/conf/conf_file.h"
 #include "daemon/conf/paths.h"
+#include "protocol/conf/conf_files.h"
 
 enum { OPT_SOCKET = 256, OPT_CONTROL_SOCKET, OPT_STORE, OPT_LOG_LEVEL, OPT_CHECK, OPT_VERSION };
 
@@ -158,7 +159,7 @@ static int load(struct conf *config, const char *file, const struct nvtxt_faults
         return conf_file_load(config, file, true, faults);
     }
     paths_config_file(usual, sizeof(usual));
-    if (paths_config_is_hidden(usual)) {
+    if (nvtxt_conf_is_hidden(usual)) {
         return 0;
     }
     return conf_file_load(config, usual, false, faults);

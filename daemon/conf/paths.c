@@ -117,14 +117,6 @@ void paths_config_file(char *path, size_t size) {
     }
 }
 
-// Such a home folder is another user's, as after su(1), and nobody asked for a file in it. If the
-// environment names the folder, somebody did.
-bool paths_config_is_hidden(const char *path) {
-    struct stat status;
-    return !getenv("XDG_CONFIG_HOME") && !getenv("CONFIGURATION_DIRECTORY") && geteuid() != 0 &&
-           lstat(path, &status) < 0 && errno == EACCES;
-}
-
 static int socket_folder(char *folder, size_t folder_size, char *why, size_t size) {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
     bool shared = false;

@@ -16,10 +16,6 @@
 // exist.
 void paths_config_file(char *path, size_t size);
 
-// Whether that path is in a home folder that this user may not read: then there is no
-// configuration.
-bool paths_config_is_hidden(const char *path);
-
 // Sets the paths that the configuration does not set, and creates their folders. Returns 0, or an
 // exit status of sysexits.h with a sentence in `why`.
 int paths_resolve(struct conf *config, char *why, size_t size);

@@ -9,6 +9,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void cannot_read(struct nvtxt_ini *ini, const char *path, int r) {
     char sentence[2 * PATH_MAX];
@@ -65,4 +67,12 @@ int nvtxt_conf_files_read(struct nvtxt_ini *ini, const char *path, bool must_exi
         read_drop_ins(ini, path);
     }
     return r;
+}
+
+// Such a home folder is another user's, as after su(1), and nobody asked for a file in it. If the
+// environment names the folder, somebody did.
+bool nvtxt_conf_is_hidden(const char *path) {
+    struct stat status;
+    return !getenv("XDG_CONFIG_HOME") && !getenv("CONFIGURATION_DIRECTORY") && geteuid() != 0 &&
+           lstat(path, &status) < 0 && errno == EACCES;
 }

@@ -14,3 +14,7 @@
 // read, and -errno is returned; else 0. A main file that does not exist is a fault only if
 // `must_exist`.
 int nvtxt_conf_files_read(struct nvtxt_ini *ini, const char *path, bool must_exist);
+
+// Whether the usual file of a program, where nobody named one, is in a home folder that this user
+// may not read: then there is no configuration.
+bool nvtxt_conf_is_hidden(const char *path);

@@ -118,6 +118,24 @@ def test_the_group_of_the_store_may_ship_it():
         all_of.daemon.store = store
 
 
+def test_a_home_that_another_user_has_is_no_fault():
+    """As after su."""
+    if os.geteuid() != 0:
+        raise Skip("only root can become another user")
+    with tempfile.TemporaryDirectory(prefix="nvtxt-users-") as folder:
+        os.chmod(folder, 0o755)
+        copy = shutil.copy(program("ship", "nvtxt-ship"), folder)
+        home = os.path.join(folder, "home")
+        os.mkdir(home, 0o700)
+        env = {key: value for key, value in os.environ.items()
+               if key not in ("XDG_CONFIG_HOME", "CONFIGURATION_DIRECTORY")}
+        for more, wanted in (({}, 0), ({"XDG_CONFIG_HOME": home}, 78)):
+            done = subprocess.run([copy, "--check-config"], env={**env, "HOME": home, **more}, cwd="/",
+                                  preexec_fn=become(SHIPPER), timeout=DEADLINE, check=False,
+                                  stderr=subprocess.PIPE)
+            equal(done.returncode, wanted, done.stderr)
+
+
 def test_a_role_is_who_the_system_says():
     with users() as all_of:
         all_of.lets(0o750)
