@@ -20,7 +20,7 @@ import lib
 
 HOSTILE, ORDINARY = 65534, 65533
 LONG = bool(os.environ.get("NVTXT_TEST_LONG"))
-LOAD_S = 75 if LONG else 1.5
+LOAD_S = 75 if LONG else 0.5
 OPEN_MIB = 64  # MaxOpenBytesPerUser, by default
 ACK_P99_S, ACK_WORST_S, STATUS_S = 1, 3, 1
 HEADER = "TimeBase = Manual\n@Marker, Time, Message\n"

@@ -614,7 +614,11 @@ int main(int argc, char **argv) {
         return holds(strtoull(argv[1], NULL, 10), true) ? 0 : 1;
     }
     unsigned bad = 0;
-    unsigned seeds = getenv("NVTXT_TEST_WRAPPER") ? VALGRIND_SEEDS : SEEDS;
+    unsigned seeds = SEEDS;
+#ifdef __SANITIZE_ADDRESS__
+    seeds /= getenv("NVTXT_TEST_LONG") ? 1 : 3;
+#endif
+    seeds = getenv("NVTXT_TEST_WRAPPER") ? VALGRIND_SEEDS : seeds;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         if (holds(seed, false)) {
             continue;
