@@ -68,20 +68,35 @@ static size_t add_line(struct failure *failure, size_t at, const char *line, siz
 
 static bool is_of_tls(const char *sentence) {
     return strstr(sentence, "certificate") || strstr(sentence, "SSL error") ||
-           strstr(sentence, "does not support SSL") || strstr(sentence, "private key file");
+           strstr(sentence, "does not support SSL") || strstr(sentence, "private key file") ||
+           strstr(sentence, "for a verified SSL connection") ||
+           strstr(sentence, "channel binding required");
+}
+
+// Advice, where the server is, and what part of a statement it is about.
+static bool is_left_out(const char *line, size_t len) {
+    static const char *const begins[] = {"\t", "LOCATION:", "HINT:", "LINE "};
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+        if (strncmp(line, begins[i], strlen(begins[i])) == 0) {
+            return true;
+        }
+    }
+    return len == 0 || strspn(line, " ^") >= len;
 }
 
 enum failure_class failure_of_connect(struct failure *failure, const char *message,
                                       bool needs_password) {
     size_t at = 0;
+    const char *last = message;
     failure->sentence[0] = '\0';
     failure->state[0] = '\0';
     while (*message && at + 4 < sizeof(failure->sentence)) {
         size_t len = strcspn(message, "\n");
-        bool is_advice = *message == '\t' || strncmp(message, "LOCATION:", 9) == 0 ||
-                         strncmp(message, "HINT:", 5) == 0;
-        if (len > 0 && !is_advice) {
+        // With and without TLS the server may have said the same.
+        bool is_again = strncmp(last, message, len) == 0 && last != message && last[len] == '\n';
+        if (!is_left_out(message, len) && !is_again) {
             at = add_line(failure, at, message, len);
+            last = message;
         }
         message += len + (message[len] == '\n');
     }

@@ -53,7 +53,32 @@ Test(ship_failure, keeps_every_address_and_no_advice) {
            "server at \"h\" (127.0.0.1), port 5 failed: Connection refused");
 }
 
+Test(ship_failure, says_nothing_twice_and_no_part_of_a_statement) {
+    expect("connection to server at \"h\", port 5 failed: FATAL:  28P01: wrong password\n"
+           "LOCATION:  auth_failed, auth.c:335\n"
+           "connection to server at \"h\", port 5 failed: FATAL:  28P01: wrong password\n"
+           "LOCATION:  auth_failed, auth.c:335\n",
+           false, FAILURE_REFUSED,
+           "connection to server at \"h\", port 5 failed: FATAL: wrong password");
+    expect("FATAL:  terminating connection due to administrator command\n"
+           "LINE 1: INSERT INTO \"nvtxt\".segments AS s (store_id, segment, name, ...\n"
+           "                    ^\n"
+           "server closed the connection unexpectedly\n",
+           false, FAILURE_GONE,
+           "FATAL:  terminating connection due to administrator command; server closed the "
+           "connection unexpectedly");
+}
+
 Test(ship_failure, knows_a_refusal_of_this_side) {
+    expect(
+        "connection to server at \"192.0.2.2\", port 5 failed: host name must be specified for a "
+        "verified SSL connection\n",
+        false, FAILURE_REFUSED,
+        "connection to server at \"192.0.2.2\", port 5 failed: host name must be specified for a "
+        "verified SSL connection");
+    expect("channel binding required, but server authenticated client without channel binding\n",
+           false, FAILURE_REFUSED,
+           "channel binding required, but server authenticated client without channel binding");
     expect("connection to server at \"h\", port 5 failed: SSL error: certificate verify failed\n",
            false, FAILURE_REFUSED,
            "connection to server at \"h\", port 5 failed: SSL error: certificate verify failed");
