@@ -111,15 +111,16 @@ enum lease_state lease_judge(const char *holder, const char *self, int64_t age_m
 static enum failure_class taken(struct failure *failure, const char *holder, int64_t age_ms,
                                 const char *host) {
     int64_t pid = lease_pid(holder);
+    int64_t seconds = age_ms < 0 ? 0 : age_ms / 1000; // the engine's clock may have gone back
     if (pid == 0) {
         return failure_set(failure, FAILURE_OTHER,
                            "the store of %s is being shipped by '%.64s', seen %" PRId64 " s ago",
-                           host, holder, age_ms / 1000);
+                           host, holder, seconds);
     }
     return failure_set(failure, FAILURE_OTHER,
                        "the store of %s is being shipped by process %" PRId64 ", seen %" PRId64
                        " s ago",
-                       host, pid, age_ms / 1000);
+                       host, pid, seconds);
 }
 
 // Writes ourselves over `holder` as it was seen `seen`. `*done`: nobody was faster.

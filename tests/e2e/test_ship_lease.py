@@ -27,7 +27,9 @@ def test_one_of_several_ships():
         # A holder elsewhere is waited for.
         server.rows("UPDATE nvtxt.cursors SET shipper = 'm:b:1:2:3', seen = clock_timestamp()")
         refused(75, "by process 2, seen 0 s ago", "--once", *args)
-        server.rows("UPDATE nvtxt.cursors SET seen = seen - interval '31 s'")
+        server.rows("UPDATE nvtxt.cursors SET seen = seen + interval '1 h'")  # by another clock
+        refused(75, "by process 2, seen 0 s ago", "--once", *args)
+        server.rows("UPDATE nvtxt.cursors SET seen = seen - interval '1 h 31 s'")
         good("--once", *args)
         equal(texts(server), ["a", "b"])
         # However the database writes times: IST is read as another zone than the one that wrote it.
