@@ -6,6 +6,8 @@
 #include "ship/round.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "client/common/signals.h"
 #include "ship/rows/rows.h"
@@ -370,6 +372,11 @@ static enum failure_class make_partitions(struct work *work) {
     enum failure_class class =
         failed(work, cursor_make_partitions(session->pg, work->first_ns, work->last_ns, &made));
     if (class == FAILURE_NONE && made == 0) {
+        // The function passes over names that are taken.
+        size_t len = strlen(why.sentence);
+        len -= len > 0 && why.sentence[len - 1] == '.';
+        snprintf(why.sentence + len, sizeof(why.sentence) - len,
+                 "; a table events_YYYYMMDD of that day may be in the way, which is no partition");
         session->failure = why;
         class = session->failure.class = FAILURE_ENGINE;
     }

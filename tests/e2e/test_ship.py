@@ -209,6 +209,10 @@ def test_days_that_are_not_kept_are_passed_over_and_told():
                       "WHERE id = 3")
         store.commit()
         store.close()
+        day = server.one("SELECT to_char((now() AT TIME ZONE 'UTC')::date - 1, 'YYYYMMDD')")
+        server.rows("CREATE TABLE nvtxt.events_%s (i integer)" % day)
+        refused(69, "); a table events_YYYYMMDD of that day may be in the way", "--once", *target)
+        server.rows("DROP TABLE nvtxt.events_" + day)
         good("--once", *target)
         equal(server.rows("SELECT text FROM nvtxt.events"), [("m2",)])
         equal(server.rows("SELECT segment, row_id, reason, count FROM nvtxt.losses"),
