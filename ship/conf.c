@@ -49,7 +49,8 @@ const struct ship_key ship_keys[] = {
     {"Target", "target", SHIP_TEXT, AT(target), .initial = ""},
     {"Schema", "schema", SHIP_TEXT, AT(schema), .initial = "nvtxt", .is_good = schema_name_is_good,
      .why =
-         "a name of at most 58 lower case letters, digits and _, not with a digit or pg_ first,"},
+         "a name of at most 58 lower case letters, digits and _ (those of roles are longer), not "
+         "with a digit or pg_ first, and not information_schema,"},
     {"Host", "host", SHIP_TEXT, AT(host), .initial = "", .is_good = is_host,
      .why = "at most 255 bytes of UTF-8"},
     {"Label", "label", SHIP_LIST, AT(labels), .initial = "", .is_good = is_label,

@@ -268,6 +268,7 @@ def test_wrong_command_lines():
     refused(64, "initt", "initt")
     refused(64, "status", "init", "status")
     refused(64, "--interval", "--interval", "49ms")
+    refused(64, "and not information_schema", "--schema", "information_schema")
     for name in ("Nvtxt", "pg_team", "information_schema"):
         refused(64, "--schema", "--schema", name)
     refused(64, "--keep-days", "init", "--keep-days", "0")
