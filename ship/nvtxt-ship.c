@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // nvtxt-ship: its beginning and its end: signals, and the exit status.
+#include <malloc.h>
 #include <string.h>
 
 #include "client/common/outcome.h"
@@ -9,9 +10,17 @@
 #include "ship/command.h"
 #include "ship/options.h"
 
+// The memory of a long text goes back to the system at once, and grows without a copy.
+static void give_memory_back(void) {
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 int main(int argc, char **argv) {
     struct ship_options options;
     struct term term;
+    give_memory_back();
     term_init(&term, "nvtxt-ship: error");
     int result = signals_init();
     if (result < 0) {

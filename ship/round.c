@@ -151,7 +151,9 @@ static enum failure_class ship_chunk(struct work *work, const struct store_follo
     }
     work->bytes += (int64_t)bytes->len;
     work->copy_bytes += (int64_t)bytes->len;
-    return failed(work, pg_copy_put(work->session->pg, bytes->data, bytes->len));
+    class = failed(work, pg_copy_put(work->session->pg, bytes->data, bytes->len));
+    nvtxt_buf_trim(bytes, (size_t)(2 * CHUNK_BYTES)); // it doubles when it grows
+    return class;
 }
 
 // The next rows are read while the engine still has work.

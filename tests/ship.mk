@@ -19,6 +19,7 @@ waiting_tests += e2e/test_ship_identity.py
 waiting_tests += e2e/test_ship_init.py
 waiting_tests += e2e/test_ship_keep.py
 waiting_tests += e2e/test_ship_lease.py
+waiting_tests += e2e/test_ship_memory.py
 serial_tests += e2e/test_ship_page.py
 waiting_tests += e2e/test_ship_pull.py
 waiting_tests += e2e/test_ship_queries.py

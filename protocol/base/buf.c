@@ -23,6 +23,14 @@ void nvtxt_buf_clear(struct nvtxt_buf *buf) {
     buf->failed = false;
 }
 
+void nvtxt_buf_trim(struct nvtxt_buf *buf, size_t most) {
+    if (buf->cap > most) {
+        nvtxt_buf_deinit(buf);
+    } else {
+        nvtxt_buf_clear(buf);
+    }
+}
+
 void nvtxt_buf_drop(struct nvtxt_buf *buf, size_t len) {
     if (len == buf->len) {
         nvtxt_buf_deinit(buf);

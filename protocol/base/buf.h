@@ -20,7 +20,8 @@ struct nvtxt_buf {
 
 void nvtxt_buf_deinit(struct nvtxt_buf *buf); // frees; the buffer is empty and can be used again
 void nvtxt_buf_clear(struct nvtxt_buf *buf);  // empties, keeps the memory, forgets a failure
-void nvtxt_buf_drop(struct nvtxt_buf *buf, size_t len); // the first bytes; frees if none are left
+void nvtxt_buf_trim(struct nvtxt_buf *buf, size_t most); // empties, keeps at most so much memory
+void nvtxt_buf_drop(struct nvtxt_buf *buf, size_t len);  // the first bytes; frees if none are left
 static inline bool nvtxt_buf_failed(const struct nvtxt_buf *buf) {
     return buf->failed;
 }

@@ -8,6 +8,9 @@
 
 #include "ship/rows/text.h"
 
+// A column of a usual chunk of rows has less.
+#define KEPT_BYTES ((size_t)1 << 20)
+
 void arrays_deinit(struct arrays *arrays) {
     for (size_t i = 0; i < ARRAYS_MAX; i++) {
         nvtxt_buf_deinit(&arrays->columns[i]);
@@ -17,7 +20,7 @@ void arrays_deinit(struct arrays *arrays) {
 
 void arrays_clear(struct arrays *arrays) {
     for (size_t i = 0; i < ARRAYS_MAX; i++) {
-        nvtxt_buf_clear(&arrays->columns[i]);
+        nvtxt_buf_trim(&arrays->columns[i], KEPT_BYTES);
     }
     arrays->next = arrays->count = arrays->singles = 0;
 }

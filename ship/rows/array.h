@@ -19,7 +19,7 @@ struct arrays {
 };
 
 void arrays_deinit(struct arrays *arrays); // zeroed is fine
-void arrays_clear(struct arrays *arrays);  // keeps the memory
+void arrays_clear(struct arrays *arrays);  // keeps the memory, but not that of long texts
 
 // A single value. All of them come before the first row.
 void arrays_set_int(struct arrays *arrays, int64_t value);

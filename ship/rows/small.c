@@ -27,7 +27,9 @@ static enum failure_class run(struct small *small, const char *sql) {
     if (arrays_finish(&small->arrays, values) < 0) {
         return pg_fail_memory(small->pg);
     }
-    return pg_ask(small->pg, sql, values, small->arrays.count, NULL);
+    enum failure_class class = pg_ask(small->pg, sql, values, small->arrays.count, NULL);
+    arrays_clear(&small->arrays);
+    return class;
 }
 
 // ---- Segments and what never changes ------------------------------------------------------------

@@ -20,6 +20,9 @@ static const char sources[] =
 static const char unclosed[] =
     "SELECT eventRow FROM NVTXT_UNCLOSED WHERE eventRow BETWEEN ?1 AND ?2 ORDER BY eventRow";
 
+// What has a longer text is not kept: until it is handed out, other tables need memory for theirs.
+#define AHEAD_BYTES (2 * STORE_FOLLOW_TEXT)
+
 static sqlite3_stmt *prepare(struct store_follow *follow, enum store_follow_stmt which,
                              const char *text, int *rc) {
     *rc = *rc ?: store_sql_prepare(follow->db, &follow->stmts[which], text);
@@ -130,8 +133,11 @@ static int read_events(struct store_follow *follow, struct store_follow_chunk *c
 void store_follow_read_ahead(struct store_follow *follow) {
     struct store_follow_chunk *ahead = &follow->ahead;
     if (follow->reader && !ahead->is_there && read_events(follow, ahead) == SQLITE_OK) {
-        ahead->is_there = ahead->rows.count > 0;
+        ahead->is_there = ahead->rows.count > 0 && ahead->rows.bytes <= AHEAD_BYTES;
         ahead->rows.at_end = false; // more may come until they are handed out
+    }
+    if (follow->reader && !ahead->is_there) {
+        store_read_rows_free(follow->reader);
     }
 }
 

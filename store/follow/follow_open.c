@@ -139,6 +139,7 @@ int store_follow_open_ranges(struct store_follow *follow, struct store_follow_op
     }
     if (!first && follow->came_at == follow->came_count) {
         follow->open_is_on = false;
+        store_follow_room(follow);
         return STORE_NOT_FOUND;
     }
     int rc = store_follow_room(follow) ? SQLITE_OK : SQLITE_NOMEM;

@@ -49,6 +49,9 @@ int store_follow_text(struct store_follow *follow, sqlite3_stmt *stmt, int colum
     }
     const char *copy = store_arena_copy(&follow->texts, data, len);
     *text = (struct nvtxt_slice){copy, len};
+    if (len > STORE_FOLLOW_TEXT) {
+        sqlite3_db_release_memory(follow->db); // the pages that it came through
+    }
     return copy ? SQLITE_OK : SQLITE_NOMEM;
 }
 

@@ -396,7 +396,6 @@ static int begin_after(struct store_reader *reader, int64_t after, int64_t last)
         reader->since_ns = INT64_MIN;
         reader->until_ns = INT64_MAX;
     }
-    store_arena_reset(&reader->texts, KEPT_TEXT);
     int rc = reader->events ? SQLITE_OK : SQLITE_NOMEM;
     rc = rc ?: store_sql_prepare(reader->db, stmt, our_followed_rows);
     return rc ?: store_sql_bind(*stmt, "ii", after + 1, last);
@@ -425,8 +424,13 @@ static int step_after(struct store_reader *reader, sqlite3_stmt *stmt,
     return rows->at_end ? SQLITE_OK : rc;
 }
 
+void store_read_rows_free(struct store_reader *reader) {
+    store_arena_reset(&reader->texts, KEPT_TEXT);
+}
+
 int store_read_rows_after(struct store_reader *reader, int64_t after, int64_t last,
                           struct store_read_rows *rows) {
+    store_read_rows_free(reader);
     *rows = (struct store_read_rows){.last = after, .at_end = after >= last};
     if (rows->at_end) {
         return SQLITE_OK;
@@ -435,6 +439,7 @@ int store_read_rows_after(struct store_reader *reader, int64_t after, int64_t la
     rc = rc ?: step_after(reader, reader->stmts[STORE_READ_ROWS], rows);
     rc = store_sql_done(reader->stmts[STORE_READ_ROWS], rc);
     rows->events = reader->events;
+    rows->bytes = store_arena_used(&reader->texts);
     return rc;
 }
 

@@ -43,6 +43,7 @@ struct store_read_rows {
     int64_t last;   // the last row that was read, also if it is no event
     bool at_end;    // there is none after it
     bool has_names; // a row of a name was among them
+    size_t bytes;   // of memory for their texts
 };
 
 // The events in the rows after `after` up to `last` as they are now, in the caller's transaction:
@@ -50,6 +51,9 @@ struct store_read_rows {
 // Returns an SQLite result code.
 int store_read_rows_after(struct store_reader *reader, int64_t after, int64_t last,
                           struct store_read_rows *rows);
+
+// Ends the life of these rows: gives back what long texts took.
+void store_read_rows_free(struct store_reader *reader);
 
 // The payload of a row. Its columns stand from `first` on, in the order of enum nvtxt_payload_kind;
 // if it is not `wide`, there are only those of Int64 and Double.

@@ -77,3 +77,13 @@ Test(buf, remembers_a_failure_until_it_is_cleared) {
     nvtxt_buf_add_string(&buf, "again");
     expect(&buf, "again");
 }
+
+Test(buf, gives_back_what_is_more_than_wanted) {
+    struct nvtxt_buf buf = {0};
+    nvtxt_buf_reserve(&buf, 5000);
+    nvtxt_buf_add_string(&buf, "a");
+    nvtxt_buf_trim(&buf, buf.cap);
+    cr_assert(buf.data && buf.cap >= 5000 && buf.len == 0);
+    nvtxt_buf_trim(&buf, 4999);
+    cr_assert(!buf.data && buf.cap == 0 && buf.len == 0);
+}
