@@ -169,7 +169,8 @@ static int secure(struct target_words *words, const PQconninfoOption *given) {
     const char *roots = effective(given, usual, "sslrootcert");
     const char *bundle = system_bundle();
     bool unforced = added && all_local(hosts);
-    bool verifies = !unforced && mode && strncmp(mode, "verify", 6) == 0;
+    bool verifies =
+        (!unforced || value_of(given, "sslmode")) && mode && strncmp(mode, "verify", 6) == 0;
     if (unforced) {
         unsetenv("PGSSLMODE");
     }
