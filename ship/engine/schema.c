@@ -177,7 +177,11 @@ static enum failure_class look(struct pg *pg, const char *name, bool *is_there,
     }
     *is_there = strcmp(pg_text(rows, 0, 0), "t") == 0;
     pg_rows_free(rows);
-    return *is_there ? schema_check(pg, name, facts, failure) : FAILURE_NONE;
+    class = *is_there ? schema_check(pg, name, facts, failure) : FAILURE_NONE;
+    return class == FAILURE_NO_SCHEMA
+               ? failure_set(failure, class,
+                             "the schema %s is there, but lacks tables, or the row of meta", name)
+               : class;
 }
 
 // ---- What a role lacks --------------------------------------------------------------------------

@@ -227,6 +227,12 @@ def test_what_a_connection_is_refused_for():
                     "give all rights)\n", command, *as_u, env=right)
         server.rows("UPDATE nvtxt.meta SET version = 7, compatible = 5")
         said = refused(76, "has version 7, ", "init", "--target", target)
+        for sql in ("DELETE FROM other.meta", "DROP TABLE other.events CASCADE"):
+            good("init", "--target", target, "--schema", "other")
+            server.rows(sql)
+            refused(76, "the schema other is there, but lacks tables, or the row of meta\n", "init",
+                    "--target", target, "--schema", "other")
+            server.rows("DROP SCHEMA other CASCADE")
         equal("version 1" in said, True, said)
         # Loopback needs no TLS; another address does, which this server does not have.
         refused(77, "password", "init", "--target", server.target(host="127.0.0.1", user="u"))
