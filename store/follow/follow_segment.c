@@ -76,7 +76,11 @@ static int open_segment(struct store_follow *follow, const char *file, struct op
     bool ours = false;
     *opened = (struct opened){.had_shm = store_file_size(file, "-shm") >= 0};
     int result = store_read_connect(&opened->reader, file, follow->error, sizeof(follow->error));
-    if (result != STORE_DONE) {
+    if (result != STORE_DONE) { // an export can be read, but not followed
+        char *advice = strstr(follow->error, ", or an SQLite export");
+        if (advice) {
+            *advice = '\0';
+        }
         return result;
     }
     opened->db = store_read_database(opened->reader, &ours);

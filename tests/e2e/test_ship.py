@@ -265,7 +265,8 @@ def test_what_is_no_store_of_ours():
         foreign.execute("CREATE TABLE t (x)")
         foreign.commit()
         foreign.close()
-        refused(65, path, "--once", *target, "--store", path)
+        refused(65, "%s is a database without a table of NVTX events: name a store\n" % path, "--once",
+                *target, "--store", path)
         daemon.stop()
         old = sqlite3.connect(daemon.store)
         old.execute("DELETE FROM META_DATA_EXPORT WHERE name = 'STORE_ID'")
