@@ -217,7 +217,7 @@ static void end_lease(struct session *session) {
 }
 
 enum failure_class session_reopen(struct session *session) {
-    session->older_done = true; // it was read to its end
+    strcpy(session->done, session->store);
     end_lease(session);
     session_disconnect(session);
     return open_store(session);
@@ -326,23 +326,37 @@ static enum failure_class finish_older(struct session *session, const char *othe
     return has_none ? FAILURE_NONE : class;
 }
 
-// The store is new to the engine. Its oldest segments may have an identity that is not: what they
-// have belongs to that one, and is shipped under it first.
+// Finds the newest identity of older segments that is not new to the engine; the store begins after
+// these. "": there is none.
+static enum failure_class find_older(struct session *session, char other[STORE_ID_SIZE],
+                                     struct cursor *older) {
+    *older = (struct cursor){0};
+    for (size_t changes = 0;; changes++) {
+        struct store_place first;
+        enum failure_class class =
+            placed(session, store_follow_first(session->follow, changes, &first, other));
+        if (class || !*other) {
+            return class;
+        }
+        class = session_pg_failure(session, cursor_read(session->pg, other, older));
+        if (class) {
+            return class;
+        }
+        if (older->store_id && !is_others(session, older)) {
+            session->first = first;
+            return FAILURE_NONE;
+        }
+    }
+}
+
+// The store is new to the engine. What its oldest segments have may belong to an identity that is
+// not, and is shipped under that first.
 static enum failure_class look_for_older(struct session *session, enum session_purpose purpose) {
-    struct store_place first;
     struct cursor older;
     char other[STORE_ID_SIZE];
-    enum failure_class class = placed(session, store_follow_first(session->follow, &first, other));
-    if (class || !*other) {
-        return class;
-    }
-    class = session_pg_failure(session, cursor_read(session->pg, other, &older));
-    if (class || older.store_id == 0 || is_others(session, &older)) {
-        return class;
-    }
-    session->first = first;
-    return purpose == SESSION_LOOK || session->older_done ? FAILURE_NONE
-                                                          : finish_older(session, other, &older);
+    enum failure_class class = find_older(session, other, &older);
+    bool is_done = purpose == SESSION_LOOK || strcmp(other, session->done) == 0;
+    return class || !*other || is_done ? class : finish_older(session, other, &older);
 }
 
 static enum failure_class take_over(struct session *session) {
@@ -415,6 +429,9 @@ enum failure_class session_connect(struct session *session, enum session_purpose
                     : cursor_check_new(session->pg, session->store, &session->failure);
         class = class ?: first_place(session, &session->cursor.place);
         class = class ?: session_seek(session);
+    }
+    if (class == FAILURE_NONE && strcmp(session->store, session->done) != 0) {
+        session->done[0] = '\0'; // a file with that identity may come back, with more
     }
     session->small.pg = session->pg;
     session->small.store_id = session->cursor.store_id;

@@ -31,12 +31,12 @@ struct session {
 
     struct pg *pg; // NULL: not connected
     struct schema_facts schema;
-    bool reads_all;           // no row is hidden from the role, and it only looks
-    struct cursor cursor;     // as the engine has it
-    int64_t leased;           // the store whose lease is to be given back; 0: none
-    struct store_place first; // where the store begins, after segments of an older identity
-    bool older_done;          // what these have is shipped
-    struct store_gap gap;     // between the cursor and where the follower goes on; to be written
+    bool reads_all;             // no row is hidden from the role, and it only looks
+    struct cursor cursor;       // as the engine has it
+    int64_t leased;             // the store whose lease is to be given back; 0: none
+    struct store_place first;   // where the store begins, after segments of an older identity
+    char done[NVTXT_UUID_SIZE]; // the identity whose segments were read to their end; "": none
+    struct store_gap gap;       // between the cursor and where the follower goes on; to be written
     struct small small;
     struct nvtxt_buf bytes; // of a chunk
     unsigned columns;       // that events needed so far, rows_needed()

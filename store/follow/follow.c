@@ -369,12 +369,14 @@ static bool is_lost(const struct store_segment *segment, int result) {
            result == STORE_NEWER || access(segment->path, F_OK) < 0;
 }
 
-int store_follow_first(struct store_follow *follow, struct store_place *place,
+int store_follow_first(struct store_follow *follow, size_t changes, struct store_place *place,
                        char other[STORE_ID_SIZE]) {
     struct store_follow_facts facts;
     struct store_place first = {0};
+    char later[STORE_ID_SIZE];
     *place = first;
     other[0] = '\0';
+    strcpy(later, follow->id);
     int result = store_follow_refresh(follow);
     for (size_t i = follow->list.count; result == STORE_DONE && i-- > 0 && !*other;) {
         const struct store_segment *segment = &follow->list.rows[i];
@@ -382,9 +384,13 @@ int store_follow_first(struct store_follow *follow, struct store_place *place,
         if (result != STORE_DONE) {
             bool is_newest = i == follow->list.count - 1;
             result = !is_newest && is_lost(segment, result) ? STORE_DONE : result;
-        } else if (*facts.id && strcmp(facts.id, follow->id) != 0) {
-            strcpy(other, facts.id);
-        } else {
+            continue;
+        }
+        if (*facts.id && strcmp(facts.id, later) != 0) {
+            strcpy(changes > 0 ? later : other, facts.id);
+            changes -= changes > 0;
+        }
+        if (!*other) {
             first = (struct store_place){.segment = facts.number, .base = facts.base};
         }
     }

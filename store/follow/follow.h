@@ -72,10 +72,11 @@ int store_follow_seek(struct store_follow *follow, const struct store_place *pla
 int store_follow_find(struct store_follow *follow, int64_t committed_ns, struct store_place *place);
 
 // Older segments may have another STORE_ID, when none of them could be read as the newest one
-// began. `place` is before the oldest segment that has the newest one's, `other` the STORE_ID
-// before that; both are zeroed when all have the same. A segment that is broken has no say; one
+// began; more than one, when that happened again. `changes` is how many changes to leave out, from
+// the newest segment back. `place` is before the oldest segment after the next one, `other` the
+// STORE_ID before it; both are zeroed when there is none. A segment that is broken has no say; one
 // that cannot be read at the moment is a failure: try again.
-int store_follow_first(struct store_follow *follow, struct store_place *place,
+int store_follow_first(struct store_follow *follow, size_t changes, struct store_place *place,
                        char other[STORE_ID_SIZE]);
 
 // From now on the store is the one with this STORE_ID: it ends before the first segment that has

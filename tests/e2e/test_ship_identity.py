@@ -11,7 +11,9 @@ from lib import DEADLINE, equal, run, wait_for
 from ship import Shipper, good, marker, run_ship, write
 
 OTHER = "00000000-0000-4000-8000-000000000000"
-NEW_ID = "UPDATE META_DATA_EXPORT SET value = '%s' WHERE name = 'STORE_ID'" % OTHER
+SET_ID = "UPDATE META_DATA_EXPORT SET value = '%s' WHERE name = 'STORE_ID'"
+NEW_ID = SET_ID % OTHER
+MIDDLE_ID = SET_ID % "11111111-1111-4111-8111-111111111111"
 IDENTITY = "SELECT value FROM META_DATA_EXPORT WHERE name = 'STORE_ID'"
 NO_ID = "DELETE FROM META_DATA_EXPORT WHERE name = 'STORE_ID'"
 
@@ -47,6 +49,7 @@ def store_with_two_identities(daemon):
 
 OWNED = "SELECT store_id, segment, text FROM nvtxt.events ORDER BY 1, 2, row_id"
 OF_TWO = [("1", "1", "a"), ("1", "1", "b"), ("1", "2", "c"), ("2", "3", "d")]
+OF_THREE = [*OF_TWO[:2], ("2", "2", "c"), OF_TWO[3]]
 
 
 def test_segments_of_an_older_identity_are_not_shipped_again():
@@ -102,13 +105,53 @@ def test_an_older_identity_that_nobody_knows_is_no_matter():
         equal(server.rows(OWNED), [("1", *row[1:]) for row in OF_TWO])
 
 
+def test_an_identity_that_changed_twice_brings_no_row_again():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        with Shipper(*args) as shipper:
+            arrived(server, ["a"])
+            with shipper.stopped():
+                store_with_two_identities(daemon)
+                change(daemon.segments()[1], MIDDLE_ID)
+            wait_for(lambda: server.rows(OWNED) == OF_THREE, "each row is there once")
+        good("--once", *args)
+        equal(server.rows(OWNED), OF_THREE)
+
+
+def plain_store(folder, path, text):
+    """A store in one file, with one event."""
+    lines = write(folder, "lines.nvtxt", marker(text))
+    equal(run_client("nvtxt-import", "create", "-q", "-n", lines, "-o", path)[0], 0)
+
+
+def point(link, folder):
+    os.symlink(folder, link + ".new")
+    os.replace(link + ".new", link)
+
+
+def test_a_store_that_takes_the_place_of_another_is_shipped_to_its_end():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        good("--once", *args)
+        store_with_two_identities(daemon)
+        link, folder = os.path.join(daemon.folder, "link"), os.path.join(daemon.folder, "folder")
+        os.mkdir(folder)
+        plain_store(folder, os.path.join(folder, "store.sqlite"), "x")
+        point(link, folder)
+        with Shipper(*args, "--store", os.path.join(link, "store.sqlite")) as shipper:
+            plain = ("2", "0", "x")
+            wait_for(lambda: plain in server.rows(OWNED), "the file is shipped")
+            with shipper.stopped():
+                point(link, daemon.folder)
+                disconnect(server)
+            wait_for(lambda: server.rows(OWNED) == [*OF_TWO[:3], plain, ("3", "3", "d")],
+                     "the older identity of the other store comes first")
+
+
 def test_a_file_without_an_identity_is_not_shipped_as_the_one_before():
     with fleet("--host", "h") as (server, daemon, args):
-        path = os.path.join(daemon.folder, "lines.nvtxt")
         plain = os.path.join(daemon.folder, "plain.sqlite")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(marker("b"))
-        equal(run_client("nvtxt-import", "create", "-q", "-n", path, "-o", plain)[0], 0)
+        plain_store(daemon.folder, plain, "b")
         change(plain, NO_ID)
         daemon.send(marker("a"))
         with Shipper(*args) as shipper:

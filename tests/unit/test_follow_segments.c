@@ -166,7 +166,7 @@ static sqlite3 *lock(size_t index) {
 static void must_find_first(uint64_t segment) {
     struct store_place first;
     char other[STORE_ID_SIZE];
-    cr_assert_eq(store_follow_first(follow, &first, other), STORE_DONE, "%s",
+    cr_assert_eq(store_follow_first(follow, 0, &first, other), STORE_DONE, "%s",
                  store_follow_error(follow));
     cr_assert_eq(first.segment, segment);
     cr_assert_eq(*other != '\0', segment > 0);
@@ -179,7 +179,7 @@ Test(follow_segments, wait_for_one_that_is_locked_before_they_say_whose_they_are
     must_find_first(3);
     for (size_t i = 1; i < 3; i++) {
         sqlite3 *db = lock(i);
-        cr_assert_eq(store_follow_first(follow, &first, other), STORE_BUSY);
+        cr_assert_eq(store_follow_first(follow, 0, &first, other), STORE_BUSY);
         cr_assert_eq(*other, '\0');
         cr_assert_eq(first.segment, 0);
         cr_assert_not_null(strstr(store_follow_error(follow), "is locked by another process"));
@@ -195,6 +195,32 @@ Test(follow_segments, do_not_wait_for_one_that_is_broken) {
     must_find_first(3);
     cr_assert_eq(store_segments_remove(segments.rows[1].path), 0);
     must_find_first(3);
+    end_two_stores();
+}
+
+Test(follow_segments, say_how_often_their_identity_changed) {
+    static const char middle[] = "22222222-2222-4222-8222-222222222222";
+    static const struct {
+        uint64_t first;
+        const char *other; // NULL: that of the first segment
+    } changes[] = {{3, middle}, {2, NULL}, {0, ""}};
+    char newest[sizeof(kit.path)], id[STORE_ID_SIZE], other[STORE_ID_SIZE];
+    struct store_place first;
+    begin_two_stores();
+    strcpy(newest, kit.path);
+    snprintf(kit.path, sizeof(kit.path), "%s", segments.rows[0].path);
+    snprintf(id, sizeof(id), "%s",
+             kit_text(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name "
+                            "= 'STORE_ID'"));
+    snprintf(kit.path, sizeof(kit.path), "%s", segments.rows[1].path);
+    kit_exec(&kit, "UPDATE META_DATA_EXPORT SET value = '22222222-2222-4222-8222-222222222222' "
+                   "WHERE name = 'STORE_ID'");
+    strcpy(kit.path, newest);
+    for (size_t i = 0; i < 3; i++) {
+        cr_assert_eq(store_follow_first(follow, i, &first, other), STORE_DONE);
+        cr_assert_eq(first.segment, changes[i].first);
+        cr_assert_str_eq(other, changes[i].other ? changes[i].other : id);
+    }
     end_two_stores();
 }
 
