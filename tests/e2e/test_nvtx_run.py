@@ -109,7 +109,7 @@ def kill_often(daemon, stop):
     """Kills the daemon at random moments and starts it again, until told to stop. In the end it
     lets it live: on a busy machine it would do too little in so short a life."""
     chance = random.Random(5)
-    for _ in range(40):
+    for _ in range(15 if "thread" in SANITIZERS else 40):
         stop.wait(chance.uniform(0.02, 0.3))
         if stop.is_set():
             break
