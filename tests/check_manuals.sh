@@ -7,6 +7,7 @@
 #   an exit status of --help is not in the page;
 #   a help text does not fit a screen of 24 lines and 80 columns;
 #   a page has a line that is wider than 80 columns;
+#   a page refers to a page of ours that does not exist;
 #   a control command, a total of `status`, a table or a view is in the code and not in its page;
 #   `mandoc -Tlint` has a warning.
 # Without mandoc the widths and warnings are left out, and the test skips when all else is well.
@@ -139,6 +140,10 @@ while read -r name; do
             fault "$name: there is no such program"
         ;;
     esac
+    for other in $(sed -n 's/^\.Xr \(nvtxt[^ ]*\) \([1-8]\).*/\1.\2/p' "$page" | LC_ALL=C sort -u); do
+        [ -n "$(page_of "$other")" ] || [ -f "$top/man/$other.in" ] ||
+            fault "$name: there is no page $other"
+    done
     [ "$linted" = no ] && continue
     check_width "$name" "$page"
     mandoc -T lint -W warning "$page" >"$work/lint" 2>&1

@@ -243,7 +243,7 @@ enum report_known report_expression_known(const struct report_expression *expres
 
 static int sum(struct parser *parser);
 
-// The id of at(): a text in double quotes or an integer.
+// The id of at(): a text in quotes of either kind, or an integer.
 static int instance_id(struct parser *parser, struct report_step *step) {
     size_t from = skip_blanks(parser);
     if (nvtxt_char_is(byte_at(parser, from), NVTXT_CHAR_DIGIT)) {
@@ -251,8 +251,9 @@ static int instance_id(struct parser *parser, struct report_step *step) {
         return integer(parser, from, parser->at, &step->id.number);
     }
     const char *start = parser->text.data + from + 1;
+    char quote = byte_at(parser, from);
     const char *end =
-        byte_at(parser, from) == '"' ? memchr(start, '"', parser->text.len - from - 1) : NULL;
+        quote == '"' || quote == '\'' ? memchr(start, quote, parser->text.len - from - 1) : NULL;
     if (!end) {
         return fail(parser, from, "the id of an instance is expected: \"text\" or an integer");
     }

@@ -178,6 +178,7 @@ Test(conditions, look_at_instances) {
         "max(parts) == 9",
         "count(parts) == 3",
         "at(parts, \":b\") == 5",
+        "at(parts, ':b') == 5",
         "at(parts, 3) == 9",
         "max(parts) - min(parts) > 4",
         "count(parts) * 6 == parts",
