@@ -26,6 +26,7 @@
 #include "store/db/sql.h"
 #include "store/lock/beside.h"
 #include "store/lock/locks.h"
+#include "store/lock/renew.h"
 #include "store/lock/writelock.h"
 #include "store/segment/carry_over.h"
 #include "store/segment/contents.h"
@@ -227,6 +228,32 @@ static int make(struct new_segment *made, struct store **store, const char *from
     return r;
 }
 
+// ---- Locks of others ---------------------------------------------------------------------------
+
+// SQLite would find this too, but try for ten seconds.
+static bool is_locked(const char *file, const char *path, char *error, size_t size) {
+    struct store_locks locks;
+    char whose[160];
+    store_locks_find(file, &locks);
+    store_locks_say(&locks, whose, sizeof(whose));
+    snprintf(error, size, "the store %s is locked by %s", path, whose);
+    return locks.blocks;
+}
+
+// Nobody waits for locks that only recovery needs when the log is empty.
+static bool is_segment_locked(const char *file, const char *path, char *error, size_t size) {
+    struct store_locks locks;
+    store_locks_find(file, &locks);
+    bool renewed = locks.recovery && store_shm_renew(file) == 0;
+    return !renewed && locks.blocks && is_locked(file, path, error, size);
+}
+
+static bool is_plain_locked(const char *path, char *error, size_t size) {
+    enum store_file_kind kind;
+    return store_file_look(path, STORE_SCHEMA_VERSION, &kind) == 0 && kind == STORE_FILE_STORE &&
+           is_locked(path, path, error, size);
+}
+
 // ---- A plain store becomes a segment ------------------------------------------------------------
 
 static int link_as(const char *path, const char *segment, const char *ending) {
@@ -301,6 +328,9 @@ static int check_broken(const char *path, char *error, size_t size) {
 static int take_over(const char *path, const struct store_options *options, char *error,
                      size_t size) {
     sqlite3 *db = NULL;
+    if (options->keeps_lock && is_plain_locked(path, error, size)) {
+        return STORE_BUSY;
+    }
     int result = store_connection_open(&db, path, options, error, size);
     if (result == STORE_DONE) {
         sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -375,14 +405,14 @@ static bool is_cut(const char *active) {
     return stat(active, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
 }
 
-// SQLite would find this too, but try for ten seconds.
-static bool is_locked(const char *file, const char *path, char *error, size_t size) {
-    struct store_locks locks;
-    char whose[160];
-    store_locks_find(file, &locks);
-    store_locks_say(&locks, whose, sizeof(whose));
-    snprintf(error, size, "the store %s is locked by %s", path, whose);
-    return locks.blocks;
+// A new -shm has mode 0600. Now that we have its locks others may open it.
+static void allow_shm(const char *segment) {
+    char shm[PATH_MAX];
+    struct stat file, status;
+    if (store_file_name(shm, segment, "-shm") == 0 && stat(segment, &file) == 0 &&
+        stat(shm, &status) == 0 && (status.st_mode & 0777) != (file.st_mode & 0777)) {
+        (void)!chmod(shm, file.st_mode & 0777);
+    }
 }
 
 static int open_active(struct store **store, const char *path, const char *active,
@@ -391,13 +421,17 @@ static int open_active(struct store **store, const char *path, const char *activ
         snprintf(error, size, "the store %s is broken: %s is empty", path, base_name(active));
         return STORE_CORRUPT;
     }
-    if (options->keeps_lock && is_locked(active, path, error, size)) {
+    if (options->keeps_lock && is_segment_locked(active, path, error, size)) {
         return STORE_BUSY;
     }
     remove_logs(path); // of a plain store that became a segment
     store_segments_tidy(path);
     remove_unlinked(path, active);
-    return store_open(store, active, options, error, size);
+    int r = store_open(store, active, options, error, size);
+    if (r == STORE_DONE && options->keeps_lock) {
+        allow_shm(active);
+    }
+    return r;
 }
 
 // A segment that was made but never linked, because the daemon was killed, still has mode 0600.

@@ -185,8 +185,10 @@ void store_close(struct store *store) {
     store_wal_stop(&store->wal);
     if (store_main_file_is_broken(&store->main_file)) { // only its log can be saved
         sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    } else if (!store->options.read_only && !store->options.plain) {
-        store_wal_truncate(&store->wal, NULL, NULL);
+    } else if (!store->options.read_only && !store->options.plain &&
+               store_wal_truncate(&store->wal, NULL, NULL) == SQLITE_BUSY) {
+        // If nobody else has it open, SQLite can do it without the locks of -shm.
+        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     }
     free_store(store);
 }

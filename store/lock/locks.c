@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 // Bytes of -shm: the write lock, those that recovery needs as well, the marks of readers, and the
-// one that everybody locks who has it open. Whoever opens the store first recovers it.
+// one that everybody locks who has it open. Whoever opens the store first recovers it, and who
+// finds its header broken.
 #define WRITE_AT 120
 #define RECOVERY_AT 121
 #define RECOVERY_BYTES 2
@@ -24,11 +25,14 @@
 #define READERS_BYTES 4
 #define OPEN_AT 128
 
+#define HEADER_BYTES 48 // the index begins with two copies of it
+#define IS_INIT_AT 12
+
 #define MAIN_AT 0x40000000 // of the main file: pending, reserved, shared
 #define MAIN_BYTES 512
 
 struct answer {
-    bool found, blocks;
+    bool found, blocks, recovery;
     pid_t pid;
 };
 
@@ -42,15 +46,22 @@ static pid_t holder_of(int fd, off_t at, off_t bytes, pid_t self) {
 }
 
 static struct answer answer_of(pid_t holder, bool blocks) {
-    return (struct answer){holder >= 0, blocks, holder};
+    return (struct answer){.found = holder >= 0, .blocks = blocks, .pid = holder};
+}
+
+static bool has_header(int fd) {
+    unsigned char copies[2][HEADER_BYTES];
+    return pread(fd, copies, sizeof(copies), 0) == (ssize_t)sizeof(copies) &&
+           copies[0][IS_INIT_AT] == 1 && memcmp(copies[0], copies[1], HEADER_BYTES) == 0;
 }
 
 static struct answer look(const char *file, const char *shm, pid_t self) {
     int fd = open(shm, O_RDONLY | O_CLOEXEC);
     struct answer answer = answer_of(holder_of(fd, WRITE_AT, 1, self), true);
     if (!answer.found) {
-        bool first = holder_of(fd, OPEN_AT, 1, self) < 0;
-        answer = answer_of(holder_of(fd, RECOVERY_AT, RECOVERY_BYTES, self), first);
+        bool recovers = holder_of(fd, OPEN_AT, 1, self) < 0 || !has_header(fd);
+        answer = answer_of(holder_of(fd, RECOVERY_AT, RECOVERY_BYTES, self), recovers);
+        answer.recovery = answer.found && recovers;
     }
     if (!answer.found) {
         answer = answer_of(holder_of(fd, READERS_AT, READERS_BYTES, self), false);
@@ -114,6 +125,7 @@ void store_locks_find(const char *file, struct store_locks *locks) {
     }
     locks->found = answer.found;
     locks->blocks = answer.found && answer.blocks;
+    locks->recovery = locks->blocks && answer.recovery;
     locks->pid = answer.found ? answer.pid : 0;
     if (locks->pid > 0) {
         name_process(locks);

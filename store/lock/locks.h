@@ -13,6 +13,7 @@
 struct store_locks {
     bool found;    // somebody else has a lock that a writer may need
     bool blocks;   // and it prevents us from opening the store
+    bool recovery; // but only for making its -shm anew from the log
     int64_t pid;   // 0: a process that cannot be seen
     int64_t uid;   // -1: not known
     char name[64]; // of the process; "" when not known

@@ -225,6 +225,39 @@ def test_a_start_waits_for_a_lock():
         lib.equal(daemon.log_text().count("is locked by"), 1)
 
 
+def test_a_start_needs_no_recovery_when_the_log_is_empty():
+    """The byte of checkpoints is held over the stop as well: the log is emptied all the same."""
+    with Readable("LockTimeout=600s\n") as daemon:
+        segment = daemon.segment()
+        for byte in (121, 122):
+            daemon.mark("%d" % byte)
+            with locked(segment, first=byte, last=byte):
+                daemon.stop()
+                lib.equal(os.path.getsize(segment + "-wal"), 0)
+                daemon.start()
+                daemon.mark("again")
+                lib.equal(os.stat(segment + "-shm").st_mode & 0o777, 0o644)
+        lib.equal((daemon.segment(), daemon.texts()), (segment, ["121", "again", "122", "again"]))
+        assert "locked" not in daemon.log_text(), daemon.log_text()
+
+
+def test_who_holds_what_recovery_needs_is_named_and_left_behind():
+    """Once the stranger locks the byte that says that others have the store open, too. What he
+    cannot do is write a header: where it is broken, recovery is needed all the same."""
+    for first, last in ((121, 121), (122, 122), (122, 128)):
+        with Readable("LockTimeout=300ms\n") as daemon:
+            daemon.mark("one")
+            daemon.kill()
+            segment = daemon.segment()
+            with locked(segment, first=first, last=last) as stranger:
+                os.truncate(segment + "-shm", 0)
+                daemon.start()
+                assert "locked by process %d (python3" % stranger.pid in daemon.log_text()
+                assert daemon.segment() != segment
+                daemon.mark("two")
+            lib.equal(daemon.texts(), ["one", "two"])
+
+
 def test_a_plain_file_that_stays_locked_ends_the_start():
     with Readable("LockTimeout=100ms\n") as daemon:
         daemon.mark("one")
