@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The list is sorted by identifier, those of files before the program's own, so that the first of
-// one identifier counts. Then rules are visited in that order, and the parents of each before it. A
-// way over parents that comes back to where it began is a cycle.
+// one identifier counts, and an identifier is found by halves. Parents are looked up once. Then
+// rules are visited in the order of the list, and the parents of each before it. The same visit
+// finds the strongly connected components (Tarjan, "Depth-first search and linear graph
+// algorithms"): rules that are their own ancestors. Only for these the way back is looked for, and
+// only within their component.
 #include "report/judge/order.h"
 
 #include <errno.h>
@@ -25,25 +28,32 @@ const struct nvtxt_slice *report_rule_parent(const struct report_rule *rule, siz
     return parent ? &parent->text : NULL;
 }
 
-size_t report_rules_find(const struct report_rules *rules, struct nvtxt_slice identifier) {
-    for (size_t i = 0; i < rules->count; i++) {
-        if (!rules->list[i].hidden_by && nvtxt_slice_equal(rules->list[i].identifier, identifier)) {
-            return i;
-        }
-    }
-    return REPORT_NO_RULE;
+static int by_name(struct nvtxt_slice x, struct nvtxt_slice y) {
+    size_t least = x.len < y.len ? x.len : y.len;
+    int order = least > 0 ? memcmp(x.data, y.data, least) : 0;
+    return order ? order : (x.len > y.len) - (x.len < y.len);
 }
 
 static int by_identifier(const void *a, const void *b) {
     const struct report_rule *x = a, *y = b;
-    size_t least = x->identifier.len < y->identifier.len ? x->identifier.len : y->identifier.len;
-    int order = least > 0 ? memcmp(x->identifier.data, y->identifier.data, least) : 0;
-    order = order
-                ? order
-                : (x->identifier.len > y->identifier.len) - (x->identifier.len < y->identifier.len);
+    int order = by_name(x->identifier, y->identifier);
     // The program's own come after files.
     order = order ? order : (x->builtin != NULL) - (y->builtin != NULL);
     return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+size_t report_rules_find(const struct report_rules *rules, struct nvtxt_slice identifier) {
+    size_t low = 0, high = rules->count; // the first of the identifier is in here
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (by_name(rules->list[middle].identifier, identifier) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < rules->count && nvtxt_slice_equal(rules->list[low].identifier, identifier);
+    return found ? low : REPORT_NO_RULE;
 }
 
 // Puts the list into its order and hides what comes twice.
@@ -59,22 +69,116 @@ static void arrange(struct report_rules *rules) {
 
 // ---- Parents ------------------------------------------------------------------------------------
 
-// Whether a way leads from `at` over parents to `target`; the identifiers on it go into `way`.
-static bool leads_to(struct report_rules *rules, size_t at, size_t target, struct nvtxt_buf *way) {
+// Looks up the parents that there are.
+static int find_parents(struct report_rules *rules) {
     const struct nvtxt_slice *parent;
-    for (size_t i = 0; (parent = report_rule_parent(&rules->list[at], i)); i++) {
-        size_t next = report_rules_find(rules, *parent);
-        if (next == REPORT_NO_RULE || (next != target && rules->list[next].visited)) {
+    size_t count = 0;
+    for (size_t i = 0; i < rules->count; i++) {
+        for (size_t k = 0; report_rule_parent(&rules->list[i], k); k++) {
+            count++;
+        }
+    }
+    size_t *parents = realloc(rules->parents, (count + 1) * sizeof(*parents));
+    if (!parents) {
+        return -ENOMEM;
+    }
+    rules->parents = parents;
+    for (size_t i = 0; i < rules->count; i++) {
+        struct report_rule *rule = &rules->list[i];
+        rule->parents = parents;
+        for (size_t k = 0; (parent = report_rule_parent(rule, k)); k++) {
+            *parents = report_rules_find(rules, *parent);
+            parents += *parents != REPORT_NO_RULE;
+        }
+        rule->parent_count = (size_t)(parents - rule->parents);
+    }
+    return 0;
+}
+
+// The state of a visit of all rules. Numbers begin with 1.
+struct visit {
+    struct report_rules *rules;
+    size_t visited;  // how many rules; the newest one has this number
+    size_t *waiting; // rules whose component is not known yet
+    size_t wait_count;
+};
+
+// Ends the component whose oldest rule is `first`.
+static void end_component(struct visit *visit, size_t first) {
+    struct report_rule *list = visit->rules->list;
+    size_t rule, count = 0;
+    do {
+        rule = visit->waiting[--visit->wait_count];
+        list[rule].component = list[first].number;
+        count++;
+    } while (rule != first);
+    list[first].in_cycle = count > 1;
+    for (size_t i = 0; i < list[first].parent_count; i++) {
+        list[first].in_cycle |= list[first].parents[i] == first;
+    }
+    for (size_t i = 0; i < count; i++) {
+        list[visit->waiting[visit->wait_count + i]].in_cycle = list[first].in_cycle;
+    }
+}
+
+// Visits a rule after its parents. Returns the lowest number of a rule without a component that
+// leads here. A rule is on the way once, so the way is at most as deep as there are files.
+static size_t visit_rule(struct visit *visit, size_t index) {
+    struct report_rule *rule = &visit->rules->list[index];
+    rule->number = ++visit->visited;
+    rule->component = 0;
+    visit->waiting[visit->wait_count++] = index;
+    size_t lowest = rule->number;
+    for (size_t i = 0; i < rule->parent_count; i++) {
+        const struct report_rule *parent = &visit->rules->list[rule->parents[i]];
+        size_t number = parent->number == 0      ? visit_rule(visit, rule->parents[i])
+                        : parent->component == 0 ? parent->number
+                                                 : lowest;
+        lowest = number < lowest ? number : lowest;
+    }
+    if (lowest == rule->number) {
+        end_component(visit, index);
+    }
+    visit->rules->order[visit->rules->order_count++] = index;
+    return lowest;
+}
+
+static int visit_all(struct report_rules *rules) {
+    size_t *order = realloc(rules->order, (rules->count + 1) * sizeof(*order));
+    struct visit visit = {rules, .waiting = calloc(rules->count + 1, sizeof(*visit.waiting))};
+    rules->order = order ? order : rules->order;
+    rules->order_count = 0;
+    for (size_t i = 0; i < rules->count; i++) {
+        rules->list[i].number = 0;
+        rules->list[i].in_cycle = false;
+    }
+    for (size_t i = 0; i < rules->count && order && visit.waiting; i++) {
+        if (!rules->list[i].hidden_by && rules->list[i].number == 0) {
+            visit_rule(&visit, i);
+        }
+    }
+    int r = order && visit.waiting ? 0 : -ENOMEM;
+    free(visit.waiting);
+    return r;
+}
+
+// ---- Cycles -------------------------------------------------------------------------------------
+
+// Whether a way leads from `at` over parents to `target`; the identifiers on it go into `way`.
+// A rule is tried once.
+static bool leads_to(struct report_rules *rules, size_t at, size_t target, struct nvtxt_buf *way) {
+    const struct report_rule *rule = &rules->list[at];
+    for (size_t i = 0; i < rule->parent_count; i++) {
+        struct report_rule *next = &rules->list[rule->parents[i]];
+        if (next->component != rule->component ||
+            (rule->parents[i] != target && next->way_to == target)) {
             continue;
         }
         size_t len = way->len;
         nvtxt_buf_add_string(way, " -> ");
-        nvtxt_buf_add(way, parent->data, parent->len);
-        if (next == target) {
-            return true;
-        }
-        rules->list[next].visited = true;
-        if (leads_to(rules, next, target, way)) {
+        nvtxt_buf_add(way, next->identifier.data, next->identifier.len);
+        next->way_to = target;
+        if (rule->parents[i] == target || leads_to(rules, rule->parents[i], target, way)) {
             return true;
         }
         way->len = nvtxt_buf_failed(way) ? way->len : len;
@@ -82,65 +186,35 @@ static bool leads_to(struct report_rules *rules, size_t at, size_t target, struc
     return false;
 }
 
-static void forget_visits(struct report_rules *rules) {
-    for (size_t i = 0; i < rules->count; i++) {
-        rules->list[i].visited = false;
-    }
+static int find_cycle(struct report_rules *rules, size_t index) {
+    struct report_rule *rule = &rules->list[index];
+    struct nvtxt_buf way = {0};
+    nvtxt_buf_add_string(&way,
+                         rule->program ? "a cycle of parent rules: " : "a cycle of ParentRules: ");
+    nvtxt_buf_add(&way, rule->identifier.data, rule->identifier.len);
+    leads_to(rules, index, index, &way);
+    nvtxt_buf_add(&way, "", 1);
+    rule->cycle = nvtxt_buf_failed(&way) ? NULL : strdup(way.data);
+    nvtxt_buf_deinit(&way);
+    return rule->cycle ? 0 : -ENOMEM;
 }
 
 static int find_cycles(struct report_rules *rules) {
-    struct nvtxt_buf way = {0};
+    int r = 0;
     for (size_t i = 0; i < rules->count; i++) {
-        struct report_rule *rule = &rules->list[i];
-        free(rule->cycle);
-        rule->cycle = NULL;
-        forget_visits(rules);
-        nvtxt_buf_clear(&way);
-        nvtxt_buf_add_string(&way, rule->program ? "a cycle of parent rules: "
-                                                 : "a cycle of ParentRules: ");
-        nvtxt_buf_add(&way, rule->identifier.data, rule->identifier.len);
-        if (!rule->hidden_by && leads_to(rules, i, i, &way)) {
-            nvtxt_buf_add(&way, "", 1);
-            rule->cycle = nvtxt_buf_failed(&way) ? NULL : strdup(way.data);
-            if (!rule->cycle) {
-                nvtxt_buf_deinit(&way);
-                return -ENOMEM;
-            }
-        }
+        free(rules->list[i].cycle);
+        rules->list[i].cycle = NULL;
+        rules->list[i].way_to = REPORT_NO_RULE;
     }
-    nvtxt_buf_deinit(&way);
-    return 0;
-}
-
-// Files are at most as many as a folder has, and each is on the way once.
-static void visit(struct report_rules *rules, size_t index) {
-    const struct nvtxt_slice *parent;
-    if (rules->list[index].visited) {
-        return;
+    for (size_t i = 0; i < rules->count && r == 0; i++) {
+        r = rules->list[i].in_cycle ? find_cycle(rules, i) : 0;
     }
-    rules->list[index].visited = true;
-    for (size_t i = 0; (parent = report_rule_parent(&rules->list[index], i)); i++) {
-        size_t next = report_rules_find(rules, *parent);
-        if (next != REPORT_NO_RULE) {
-            visit(rules, next);
-        }
-    }
-    rules->order[rules->order_count++] = index;
+    return r;
 }
 
 int report_rules_put_in_order(struct report_rules *rules) {
     arrange(rules);
-    size_t *order = realloc(rules->order, (rules->count + 1) * sizeof(*order));
-    if (!order) {
-        return -ENOMEM;
-    }
-    rules->order = order;
-    rules->order_count = 0;
-    forget_visits(rules);
-    for (size_t i = 0; i < rules->count; i++) {
-        if (!rules->list[i].hidden_by) {
-            visit(rules, i);
-        }
-    }
-    return find_cycles(rules);
+    int r = find_parents(rules);
+    r = r ?: visit_all(rules);
+    return r ?: find_cycles(rules);
 }

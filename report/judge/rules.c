@@ -83,6 +83,7 @@ void report_rules_free(struct report_rules *rules) {
     if (rules) {
         free(rules->list);
         free(rules->order);
+        free(rules->parents);
         store_arena_deinit(&rules->arena);
     }
     free(rules);

@@ -23,14 +23,19 @@ struct report_rule {
     const struct report_builtin *builtin;
     const struct report_rule *hidden_by; // NULL: it counts
     size_t place;                        // as found: files in their order, then the program's
-    bool visited;
+    const size_t *parents; // indexes of those that there are, in `parents` of all rules
+    size_t parent_count;
+    size_t number, component; // of the visit that finds the order: see order.c
+    size_t way_to;            // the rule to which a way was looked for from here
+    bool in_cycle;
     char *cycle; // owned; what its parents have to do with itself; NULL: nothing
 };
 
 struct report_rules {
     struct report_rule *list;
     size_t count, room;
-    size_t *order; // indexes of those that count
+    size_t *order;   // indexes of those that count
+    size_t *parents; // indexes of all parents, rule by rule
     size_t order_count;
     size_t failed;
     struct report_runner *runner; // borrowed; NULL: programs are no rules

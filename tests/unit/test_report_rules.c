@@ -322,6 +322,29 @@ Test(rules, in_a_cycle_fail_each) {
     world_free(world);
 }
 
+// Two cycles, a rule on the way from one to the other, and rules with parents in both.
+Test(rules, between_cycles_are_in_none) {
+    struct world *world = world_new(report_kit_f1());
+    add_file(world, "1.rule", RULE("A", "ParentRules: ['X', 'B']"));
+    add_file(world, "2.rule", RULE("B", "ParentRules: ['M', 'A']"));
+    add_file(world, "3.rule", RULE("M", "ParentRules: ['Y', 'nowhere']"));
+    add_file(world, "4.rule", RULE("X", "ParentRules: ['A', 'B']"));
+    add_file(world, "5.rule", RULE("Y", "ParentRules: 'Z'"));
+    add_file(world, "6.rule", RULE("Z", "ParentRules: ['Z', 'Y']"));
+    add_file(world, "7.rule", RULE("ZZ", "ParentRules: ['A', 'Z']"));
+    load(world, NULL);
+    apply(world);
+    is(must(world, "A")->reason, "a cycle of ParentRules: A -> X -> A");
+    is(must(world, "B")->reason, "a cycle of ParentRules: B -> A -> X -> B");
+    is(must(world, "X")->reason, "a cycle of ParentRules: X -> A -> X");
+    is(must(world, "Y")->reason, "a cycle of ParentRules: Y -> Z -> Y");
+    is(must(world, "Z")->reason, "a cycle of ParentRules: Z -> Z");
+    cr_assert_eq(must(world, "M")->status, REPORT_RULE_NO_ISSUE);
+    cr_assert_eq(must(world, "ZZ")->status, REPORT_RULE_NO_ISSUE);
+    is_order(world, "Z Y M B X A ZZ ");
+    world_free(world);
+}
+
 static bool shows_s(const void *context, struct nvtxt_slice section) {
     (void)context;
     return nvtxt_slice_equal(section, NVTXT_SLICE("S"));
