@@ -60,6 +60,7 @@ class Error(Exception):
 # ---- Requests -----------------------------------------------------------------------------------
 
 _MOST_LINE = 1 << 20  # bytes of a request
+_PIECE = 1 << 16  # bytes to read at once
 
 
 class Transport:
@@ -69,12 +70,21 @@ class Transport:
     closed by ``close()``.
     """
 
+    # An interrupt is an exception between any two steps of the interpreter, also right after a
+    # system call that did its work. So the results of read and write go into a list within one
+    # step, list.extend() over map(), and counts change together with what they count. The call
+    # after an interrupted one sends the rest of its request and passes over its reply.
+
     kind = ""  # of the report: see IContext.kind()
 
     def __init__(self, replies: BinaryIO, requests: BinaryIO) -> None:
         self._replies = replies
         self._requests = requests
-        self._number = 0
+        # The number of the newest request, its line, how much of that each write took.
+        self._request: Tuple[int, bytes, List[int]] = (0, b"", [])
+        # How many replies were taken, and the bytes of the next one as they were read; b"" is the
+        # end of all.
+        self._replied: Tuple[int, List[bytes]] = (0, [])
         self._closed = False
 
     def call(self, method: str, **params: Any) -> Any:
@@ -85,24 +95,50 @@ class Transport:
         """
         if self._closed:
             raise Error("the report is closed")
-        self._number += 1
-        line = json.dumps({"id": self._number, "method": method, "params": params}).encode() + b"\n"
+        while self._replied[0] < self._request[0]:
+            self._reply()
+        number = self._request[0] + 1
+        line = json.dumps({"id": number, "method": method, "params": params}).encode() + b"\n"
         if len(line) > _MOST_LINE + 1:
             raise ValueError("a request of %d bytes; at most %d" % (len(line) - 1, _MOST_LINE))
-        try:
-            self._requests.write(line)
-            self._requests.flush()
-            answer = self._replies.readline()
-        except (OSError, ValueError) as error:
-            raise Error(self._why("the connection is broken: %s" % error)) from error
-        if not answer.endswith(b"\n"):
-            raise Error(self._why("nvtxt-report ended"))
-        reply = self._read(answer)
+        self._request = number, line, []
+        reply = self._reply()
         if "error" in reply:
             raise Error(reply["error"]["message"], reply["error"]["code"])
-        if reply.get("id") != self._number:
+        if reply.get("id") != number:
             raise Error("a reply to another request")
         return reply["result"]
+
+    def _reply(self) -> Dict[str, Any]:
+        """Sends what was not sent yet, and takes the next reply."""
+        try:
+            self._send()
+            line = self._receive()
+        except (OSError, ValueError) as error:
+            raise Error(self._why("the connection is broken: %s" % error)) from error
+        if line is None:
+            raise Error(self._why("nvtxt-report ended"))
+        return self._read(line)
+
+    def _send(self) -> None:
+        _, line, taken = self._request
+        while sum(taken) < len(line):
+            taken.extend(map(os.write, (self._requests.fileno(),), (line[sum(taken):],)))
+
+    def _receive(self) -> Optional[bytes]:
+        """A line; None when there is none any more."""
+        count, pieces = self._replied
+        looked_at = 0
+        while looked_at == len(pieces) or b"\n" not in pieces[looked_at]:
+            if looked_at < len(pieces):
+                if not pieces[looked_at]:
+                    return None
+                looked_at += 1
+            else:
+                pieces.extend(map(os.read, (self._replies.fileno(),), (_PIECE,)))
+        line, _, rest = b"".join(pieces).partition(b"\n")
+        self._replied = count + 1, [rest] if rest else []
+        return line
 
     @staticmethod
     def _read(answer: bytes) -> Dict[str, Any]:
@@ -128,14 +164,18 @@ class Transport:
 
 
 class _Program(Transport):
-    """nvtxt-report serve, with pipes to it."""
+    """nvtxt-report serve, with pipes to it.
+
+    It has a session of its own: Ctrl-C in a terminal interrupts the script
+    only. It ends when its standard input does.
+    """
 
     def __init__(self, path: str, options: Sequence[str]) -> None:
         self._said = tempfile.TemporaryFile()
         command = [_find_program(), "serve"] + [str(option) for option in options] + ["--", path]
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                             stderr=self._said)
+                                             stderr=self._said, start_new_session=True)
         except OSError as error:
             self._said.close()
             raise Error("cannot start %s: %s" % (command[0], error.strerror)) from error

@@ -333,15 +333,15 @@ def test_values_come_in_bulk():
         store = make_store(folder, "many.sqlite", folder.write("m.nvtxt", "\n".join(lines) + "\n"))
         with nvtxt_report.load_report(store) as loaded:
             thread = loaded[0]
-            calls = loaded._transport._number
+            calls = loaded._transport._request[0]
             for i, action in enumerate(thread):
                 equal((action.name(), action["range__time_duration.sum"].value(),
                        action["event__attribute_payload"].value()), ("n%d" % (i % 7), 3, i))
-            calls = loaded._transport._number - calls
+            calls = loaded._transport._request[0] - calls
             assert calls < 60, calls
-            calls = loaded._transport._number
+            calls = loaded._transport._request[0]
             equal([a.metric_by_name("nothing") for a in thread], [None] * 9000)
-            calls = loaded._transport._number - calls
+            calls = loaded._transport._request[0] - calls
             assert calls < 20, calls
             equal(thread.values("event__attribute_payload"), list(range(9000)))
             equal(sum(event["duration"] for event in thread.events()), 27000)
@@ -398,6 +398,66 @@ def test_what_cannot_be_loaded_is_an_error():
             contains(raises(nvtxt_report.Error, load, store), "cannot start")
         finally:
             os.environ["NVTXT_REPORT"] = program("client", "nvtxt-report")
+
+
+# Stands between the module and nvtxt-report serve. While it holds the reply to the request whose
+# number is $AT, whole or after half of its bytes, the group of the script gets SIGINT, as from a
+# terminal; then it waits until the script says that it was interrupted.
+INTERRUPTER = """\
+#!%s
+import os, signal, subprocess, sys
+real = subprocess.Popen([os.environ["REAL"]] + sys.argv[1:], stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE)
+for number, line in enumerate(sys.stdin.buffer, 1):
+    real.stdin.write(line)
+    real.stdin.flush()
+    reply = real.stdout.readline()
+    half = len(reply) // 2 if os.environ["HALF"] else 0
+    if number == int(os.environ["AT"]):
+        os.write(1, reply[:half])
+        os.killpg(os.getppid(), signal.SIGINT)
+        open(os.environ["HELD"]).read()
+        reply = reply[half:]
+    while reply:
+        reply = reply[os.write(1, reply):]
+"""
+
+INTERRUPTED = """\
+import os, nvtxt_report
+report = nvtxt_report.load_report(%r)
+thread = report[0]
+name = "event__attribute_start"
+try:
+    thread.values(name)
+    raise SystemExit("no interrupt came")
+except KeyboardInterrupt:
+    open(os.environ["HELD"], "w").close()
+again = thread.values(name)
+with nvtxt_report.load_report(%r) as other:
+    assert again == other[0].values(name) and len(again) == 3000, again
+print(report.summary().name(), len(again))
+"""
+
+
+def test_a_call_after_an_interrupt_works():
+    with Folder() as folder:
+        lines = "".join("Marker, %d, 1, \"m %d\"\n" % (at, at) for at in range(1, 3001))
+        text = folder.write("a.nvtxt", "ProcessId = 5\n@Marker, Time, ThreadId, Message\n" + lines)
+        store = make_store(folder, "a.sqlite", text)
+        between = folder.write("between", INTERRUPTER % sys.executable)
+        os.chmod(between, 0o755)
+        for half in "", "1":
+            held = folder.name("held" + half)
+            os.mkfifo(held)
+            script = INTERRUPTED % (store, store)
+            script = script.replace("with nvtxt", "os.environ['AT'] = '0'\nwith nvtxt")
+            env = {"NVTXT_REPORT": between, "REAL": program("client", "nvtxt-report"), "AT": "3",
+                   "HALF": half, "HELD": held}
+            result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                                    env=dict(ENV, PYTHONPATH=MODULE, **env), timeout=120,
+                                    start_new_session=True)
+            equal((result.returncode, result.stderr), (0, ""))
+            contains(result.stdout, " 3000")
 
 
 def test_every_public_name_has_a_docstring_and_types():
