@@ -19,7 +19,8 @@
 #include "lib/private.h"
 
 #define OUR_FILE "libnvtxt-inject.so"
-#define EXTENSIONS 8u // module numbers that may come
+#define EXTENSIONS 8u                        // module numbers that may come
+#define UNRECORDED_FIRST (UINT64_C(1) << 63) // ids of ranges that were not recorded
 
 abi_function chain_slots[ABI_MODULES][ABI_SLOTS_MOST];
 
@@ -197,8 +198,13 @@ abi_function chain_find_extension(uint16_t module, unsigned callback) {
 
 // ---- Ranges -------------------------------------------------------------------------------------
 
-void chain_range_put(uint64_t ours, uint64_t its) {
-    pairs_put(&ranges, ours, its);
+// An even number is of a range that was not recorded, and may be that of all such ranges: it is
+// replaced by an even one that libnvtxt never reaches.
+uint64_t chain_range_put(uint64_t ours, uint64_t its) {
+    static _Atomic uint64_t unrecorded = UNRECORDED_FIRST;
+    uint64_t id = ours % 2 == 0 ? atomic_fetch_add(&unrecorded, 2) : ours;
+    pairs_put(&ranges, id, its);
+    return id;
 }
 
 bool chain_range_take(uint64_t ours, uint64_t *its) {

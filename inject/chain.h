@@ -41,6 +41,7 @@ abi_function chain_find_extension(uint16_t module, unsigned callback);
         }                                                                                          \
     } while (0)
 
-// Ids of ranges, ours and its. `take` returns false when there is no pair, and forgets the pair.
-void chain_range_put(uint64_t ours, uint64_t its);
+// Ids of ranges, ours and its. `put` returns what the program is given: `ours`, or another one
+// where several ranges have it. `take` returns false when there is no pair, and forgets the pair.
+uint64_t chain_range_put(uint64_t ours, uint64_t its);
 bool chain_range_take(uint64_t ours, uint64_t *its);

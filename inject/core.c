@@ -40,37 +40,28 @@ static void mark_w(const wchar_t *text) {
 
 // ---- Start and end ------------------------------------------------------------------------------
 
-static __attribute__((noinline)) void chain_start(abi_function next, const struct abi_event *event,
-                                                  uint64_t id) {
+static __attribute__((noinline)) uint64_t chain_start(abi_function next,
+                                                      const struct abi_event *event, uint64_t id) {
     struct event_copy copy;
-    chain_range_put(id, ((start_ex_function)next)(event_chained(NULL, event, &copy)));
+    return chain_range_put(id, ((start_ex_function)next)(event_chained(NULL, event, &copy)));
 }
 
 static uint64_t start_ex(const struct abi_event *event) {
     uint64_t id = event_record(EVENT_START, NULL, event);
     abi_function next = chain_find(ABI_CORE, ABI_RANGE_START_EX);
-    if (next) {
-        chain_start(next, event, id);
-    }
-    return id;
+    return next ? chain_start(next, event, id) : id;
 }
 
 static uint64_t start_a(const char *text) {
     uint64_t id = nvtxt_start(text);
     abi_function next = chain_find(ABI_CORE, ABI_RANGE_START_A);
-    if (next) {
-        chain_range_put(id, ((uint64_t(*)(const char *))next)(text));
-    }
-    return id;
+    return next ? chain_range_put(id, ((uint64_t(*)(const char *))next)(text)) : id;
 }
 
 static uint64_t start_w(const wchar_t *text) {
     uint64_t id = nvtxt_start(TEXT_OF_WIDE(text));
     abi_function next = chain_find(ABI_CORE, ABI_RANGE_START_W);
-    if (next) {
-        chain_range_put(id, ((uint64_t(*)(const wchar_t *))next)(text));
-    }
-    return id;
+    return next ? chain_range_put(id, ((uint64_t(*)(const wchar_t *))next)(text)) : id;
 }
 
 static void end(uint64_t id) {

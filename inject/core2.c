@@ -26,20 +26,17 @@ static void mark_ex(const domain *in, const struct abi_event *event) {
     }
 }
 
-static __attribute__((noinline)) void chain_start(abi_function next, const domain *in,
-                                                  const struct abi_event *event, uint64_t id) {
+static __attribute__((noinline)) uint64_t chain_start(abi_function next, const domain *in,
+                                                      const struct abi_event *event, uint64_t id) {
     struct event_copy copy;
-    chain_range_put(id, ((uint64_t(*)(void *, const struct abi_event *))next)(
-                            inject_domain_chained(in), event_chained(in, event, &copy)));
+    return chain_range_put(id, ((uint64_t(*)(void *, const struct abi_event *))next)(
+                                   inject_domain_chained(in), event_chained(in, event, &copy)));
 }
 
 static uint64_t start_ex(const domain *in, const struct abi_event *event) {
     uint64_t id = event_record(EVENT_START, in, event);
     abi_function next = chain_find(ABI_CORE2, ABI_DOMAIN_RANGE_START_EX);
-    if (next) {
-        chain_start(next, in, event, id);
-    }
-    return id;
+    return next ? chain_start(next, in, event, id) : id;
 }
 
 static void end(const domain *in, uint64_t id) {

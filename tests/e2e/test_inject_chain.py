@@ -112,7 +112,8 @@ def test_it_gets_calls_of_domains_that_are_left_out():
     equal([line for line in done.lines if line.startswith("Domain")],
           ["DomainCreateA out", "DomainCreateA in", "DomainRangePushEx D1 event 0",
            "DomainRangePushEx D2 event 0", "DomainRangePop D1", "DomainRangePop D2",
-           "DomainRangeStartEx D1 event 0", "DomainRangeEnd D1 900001", "DomainMarkEx D1 event 0",
+           "DomainRangeStartEx D1 event 0", "DomainRangeStartEx D1 event 0",
+           "DomainRangeEnd D1 900002", "DomainRangeEnd D1 900001", "DomainMarkEx D1 event 0",
            "DomainMarkEx D2 event 0"])
 
 

@@ -272,9 +272,11 @@ static void excluded(void) {
     say("push in", nvtxDomainRangePushEx(in, &event));
     say("pop out", nvtxDomainRangePop(out));
     say("pop in", nvtxDomainRangePop(in));
-    nvtxRangeId_t id = nvtxDomainRangeStartEx(out, &event);
-    say("even", id % 2 == 0 && id != 0);
-    nvtxDomainRangeEnd(out, id);
+    nvtxRangeId_t first = nvtxDomainRangeStartEx(out, &event);
+    nvtxRangeId_t second = nvtxDomainRangeStartEx(out, &event);
+    say("even", first % 2 == 0 && first != 0 && second % 2 == 0 && second != 0);
+    nvtxDomainRangeEnd(out, second);
+    nvtxDomainRangeEnd(out, first);
     nvtxDomainMarkEx(out, &event);
     nvtxDomainMarkEx(in, &event);
 }
