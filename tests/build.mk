@@ -21,3 +21,4 @@ EXTRA_DIST += samples
 EXTRA_DIST += fuzz/replay.h
 EXTRA_DIST += mutants.tsv
 EXTRA_DIST += rooms
+EXTRA_DIST += top_folders.sh

@@ -7,6 +7,7 @@
 # with its room's name; when this page or CONTRIBUTING.md names a path that does not exist.
 set -eu
 cd "${1:-${top_srcdir:-.}}"
+. tests/top_folders.sh
 page=doc/ARCHITECTURE.md
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -58,7 +59,8 @@ done
 
 # What stands in backticks and begins with a folder of the tree is a path, or a module without its
 # ending, or both with a "*".
-grep -ohE '`(protocol|lib|inject|store|daemon|client|man|doc|tests|bench|scripts|completion|debian)/[^` <]*`' \
+tops=$(all_folders | tr -s ' \n' '|')
+grep -ohE '`('"${tops%|}"')/[^` <]*`' \
     "$page" CONTRIBUTING.md | tr -d '`' | LC_ALL=C sort -u >"$work/paths"
 while read -r path; do
     for found in $path $path.[ch] $path.*; do

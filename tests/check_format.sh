@@ -6,6 +6,7 @@
 # the one that CONTRIBUTING.md names skips.
 set -eu
 cd "${top_srcdir:-.}"
+. tests/top_folders.sh
 wanted=16
 tool=
 for name in clang-format-$wanted clang-format; do
@@ -16,8 +17,8 @@ case $($tool --version) in
 *"version $wanted."*) ;;
 *) echo "needs clang-format $wanted, found $($tool --version)"; exit 77 ;;
 esac
-# shellcheck disable=SC2046 # no name in these folders has a blank
-set -- $(find protocol lib inject store daemon client man doc tests bench -type f -name '*.[ch]' | LC_ALL=C sort)
+# shellcheck disable=SC2046 # no name has a blank
+set -- $(find $(folders_with_c) -type f -name '*.[ch]' | LC_ALL=C sort)
 bad=0
 grep -nE '\bsizeof( |$)' "$@" && bad=1 && echo "write sizeof(x)"
 $tool --dry-run -Werror "$@" || { bad=1; echo "run $tool -i on the files that are named"; }

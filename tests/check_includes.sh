@@ -3,13 +3,14 @@
 #
 # check_includes.sh [TOP]: holds the tree to the table of rooms, TOP/tests/rooms. Names each source
 # that is in no room or is neither .c nor .h, each include that the table does not allow or that is
-# spelled in an unusual way, each room of the wrong size, each word of the table that nothing needs,
-# and each circle: of rooms in the table, of modules or headers in a room. Skips build folders and
-# what has a dot in front.
+# spelled in an unusual way, each room of the wrong size, each top folder that the table does not
+# name, each word of the table that nothing needs, and each circle: of rooms in the table, of modules
+# or headers in a room. Skips build folders, what autogen.sh makes, and what has a dot in front.
 set -eu
 cd "${1:-${top_srcdir:-.}}"
 
-find . -name '.?*' -prune -o ! -type d -name '*.*' -print | LC_ALL=C sort | ${AWK:-awk} '
+find . \( -name '.?*' -o -name autom4te.cache -o -name build-aux -o -name __pycache__ \) -prune -o \
+    ! -type d -print | LC_ALL=C sort | ${AWK:-awk} '
 function fault(text) { print text; faults++ }
 function folder_of(path) { sub(/\/[^\/]*$/, "", path); return path }
 function top_of(path) { return substr(path, 1, index(path, "/") - 1) }
@@ -76,6 +77,7 @@ function after_bar(rest) { return trimmed(substr(rest, index(rest, "|") + 1)) }
 function add_line(key, rest,    n, word) {
     n = split(rest, word, " ")
     if (key == "no rooms") while (n > 0) no_rooms_line[word[n--]] = line_number
+    else if (key == "no C") while (n > 0) no_c_line[word[n--]] = line_number
     else if (key == "one object") add_object(word, n)
     else if (index(rest, "|") == 0) bad_line("no \"|\" between rooms and headers")
     else if (key ~ /\.[ch*]$/) add_file(key, rest)
@@ -156,7 +158,7 @@ function look_at_source(path,    room, line) {
     room = path ~ /\// ? folder_of(path) : "for the top folder"
     if (!(room in room_line)) {
         if (!(room in unknown)) fault(path ": " table " has no room " room)
-        unknown[room] = 1
+        unknown[room] = unknown[top_of(path)] = 1
         return
     }
     if (path !~ /\.[ch]$/) {
@@ -190,12 +192,20 @@ function in_build(path) {
     return 0
 }
 
-function look_at_files(    path, paths, count, i) {
+function look_at_top(top) {
+    if (top in has_files) return
+    has_files[top] = 1
+    if (!(top in tops) && !(top in no_rooms_line) && !(top in no_c_line) && !(top in unknown))
+        fault(top ": " table " does not name this folder")
+}
+
+function look_at_files(    path, paths, others, count, other_count, i) {
     while ((getline path) > 0) {
         sub(/^\.\//, "", path)
         if (path == "config.status") built_here = 1
         else if (path ~ /\/config\.status$/) add_build(folder_of(path))
         else if (is_source(path)) paths[++count] = path
+        else if (path ~ /\//) others[++other_count] = path
     }
     for (i = 1; i <= count; i++) {
         path = paths[i]
@@ -203,6 +213,7 @@ function look_at_files(    path, paths, count, i) {
         if (top_of(path) in no_rooms_line) has_sources[top_of(path)] = 1
         else look_at_source(path)
     }
+    for (i = 1; i <= other_count; i++) if (!in_build(others[i])) look_at_top(top_of(others[i]))
 }
 
 # --- what the table says against what there is
@@ -259,6 +270,11 @@ function check_names(    name) {
     for (name in no_rooms_line) {
         line_number = no_rooms_line[name]
         if (!(name in has_sources)) bad_line("no source is in " name)
+    }
+    for (name in no_c_line) {
+        line_number = no_c_line[name]
+        if (!(name in has_files)) bad_line("no file is in " name)
+        if (name in tops || name in no_rooms_line) bad_line(name " has C")
     }
 }
 

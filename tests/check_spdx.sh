@@ -4,15 +4,17 @@
 # Fails on a source, script or build file without its licence line.
 set -eu
 cd "${top_srcdir:-.}"
+. tests/top_folders.sh
 tag='SPDX-License-Identifier: Apache-2''.0'
 list=$(
     for file in autogen.sh configure.ac Makefile.am tests/run-test scripts/* .ci/*; do
         [ -f "$file" ] && echo "$file"
     done
-    find protocol lib inject store report daemon client man doc/examples tests bench systemd completion -type f \
+    # Those of doc/queries stand in pages and dashboards word for word.
+    find $(all_folders) -path doc/queries -prune -o -type f \
         \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.sh' -o -name '*.py' -o -name '*.mk' -o -name Makefile.am \
         -o -name '*.sql' -o -name '*.js' -o -name '*.css' -o -path 'report/*.section' -o -path 'report/*.rule' -o -name '*.awk' -o -name '*.service.in' -o -name '*.socket' \
-        -o -name '*.bash' -o -path 'systemd/*.conf' \) \
+        -o -name '*.bash' -o -path 'systemd/*.conf' \) -print \
         2>/dev/null
 ) || :
 # shellcheck disable=SC2086 # no name in these folders has a blank

@@ -103,6 +103,12 @@ names 'lib/x.h: tests/rooms has no room lib' "mkdir lib && touch lib/x.h lib/y.h
     "a new top folder without a room"
 names 'lib/x.s: tests/rooms has no room lib' "mkdir lib && touch lib/x.s" \
     "a new top folder without C"
+names 'lib: tests/rooms does not name this folder' "mkdir lib && touch lib/README" \
+    "a new top folder with no source"
+names 'tests/rooms:9: no file is in etc' "add tests/rooms 'no C: etc'" "a folder without C and files"
+names 'tests/rooms:9: tests has C' "add tests/rooms 'no C: tests' && touch tests/x" \
+    "a folder without C that has C"
+passes "mkdir etc && touch etc/x && add tests/rooms 'no C: etc'" "a folder without C"
 names 'x.c: tests/rooms has no room for the top folder' "touch x.c" "a file in the top folder"
 names 'config.h: tests/rooms has no room for the top folder' "touch config.h" \
     "a config.h that configure has not made"

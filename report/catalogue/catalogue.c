@@ -92,7 +92,7 @@ bool report_catalogue_next(struct report_catalogue_cursor *at) {
     if (at->key > 0) {
         key = report_catalogue_word(entry->keys, at->key - 1);
     }
-    snprintf(at->name, sizeof at->name, "%s%s%.*s%s%.*s", entry->name, at->key ? "_per_" : "",
+    snprintf(at->name, sizeof(at->name), "%s%s%.*s%s%.*s", entry->name, at->key ? "_per_" : "",
              (int)key.len, key.data, rollup.len ? "." : "", (int)rollup.len,
              rollup.len ? rollup.data : "");
     return true;
@@ -138,7 +138,7 @@ static bool has_percentiles(const struct report_catalogue_entry *entry) {
 
 static void set_unit(struct report_catalogue_metric *metric) {
     const char *unit = metric->rollup == REPORT_PCT_OF_ELAPSED ? "%" : metric->entry->unit;
-    snprintf(metric->unit, sizeof metric->unit, "%s%s", unit,
+    snprintf(metric->unit, sizeof(metric->unit), "%s%s", unit,
              metric->rollup == REPORT_PER_SECOND ? "/s" : "");
 }
 
@@ -196,8 +196,8 @@ static bool take_apart(struct nvtxt_slice name, struct report_catalogue_metric *
     if (!starts_with(key, per)) {
         return false;
     }
-    key.data += sizeof per - 1;
-    key.len -= sizeof per - 1;
+    key.data += sizeof(per) - 1;
+    key.len -= sizeof(per) - 1;
     return find_key(metric, key) && find_rollup(metric, rollup);
 }
 

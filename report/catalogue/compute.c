@@ -143,7 +143,7 @@ static int set_instances(const struct rolling *rolling, struct report_metric *me
                          struct store_arena *arena) {
     const struct report_samples *samples = rolling->samples;
     struct report_instance *instances =
-        store_arena_take(arena, (samples->count + 1) * sizeof *instances, 8);
+        store_arena_take(arena, (samples->count + 1) * sizeof(*instances), 8);
     if (!instances) {
         return -ENOMEM;
     }

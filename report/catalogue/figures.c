@@ -28,7 +28,7 @@ void report_figures_init(struct report_figures *figures, struct report_model *mo
 void report_figures_deinit(struct report_figures *figures) {
     store_arena_deinit(&figures->arena);
     store_arena_deinit(&figures->kept);
-    for (size_t i = 0; i < sizeof figures->samples / sizeof figures->samples[0]; i++) {
+    for (size_t i = 0; i < sizeof(figures->samples) / sizeof(figures->samples[0]); i++) {
         store_arena_deinit(&figures->samples[i].arena);
     }
 }
@@ -73,7 +73,7 @@ const uint8_t *report_figures_traits(struct report_figures *figures) {
 // at the end where it ends.
 static void fill_parts(struct report_parts *parts, const struct report_capture *capture,
                        const struct report_scope *scope, bool by_process) {
-    memset(parts->starts, 0, (parts->count + 2) * sizeof *parts->starts);
+    memset(parts->starts, 0, (parts->count + 2) * sizeof(*parts->starts));
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < scope->event_count; i++) {
             uint32_t part = capture->events[scope->events[i]].thread;

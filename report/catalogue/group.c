@@ -48,7 +48,7 @@ static int compare_candidates(const void *a, const void *b) {
 // The ids of the raw numbers that occur; their number, or -ENOMEM.
 static ssize_t collect(struct work *work) {
     size_t used = 0;
-    memset(work->to_group, 0, work->raw_count * sizeof *work->to_group);
+    memset(work->to_group, 0, work->raw_count * sizeof(*work->to_group));
     for (size_t i = 0; i < work->count; i++) {
         uint32_t raw = work->raws[i];
         if (raw != REPORT_NONE && !work->to_group[raw]) {
@@ -71,8 +71,8 @@ static int number_groups(struct work *work) {
         return -ENOMEM;
     }
     size_t used = (size_t)collected;
-    qsort(work->candidates, used, sizeof *work->candidates, compare_candidates);
-    groups->ids = store_arena_take(work->arena, (used + 1) * sizeof *groups->ids, 8);
+    qsort(work->candidates, used, sizeof(*work->candidates), compare_candidates);
+    groups->ids = store_arena_take(work->arena, (used + 1) * sizeof(*groups->ids), 8);
     if (!groups->ids) {
         return -ENOMEM;
     }
@@ -120,7 +120,7 @@ static int fill_groups(struct work *work) {
 static int group_raws(struct work *work) {
     size_t ids = work->raw_count < work->count ? work->raw_count : work->count;
     work->to_group = malloc((work->raw_count + 1) * sizeof(uint32_t));
-    work->candidates = malloc((ids + 1) * sizeof *work->candidates);
+    work->candidates = malloc((ids + 1) * sizeof(*work->candidates));
     int result = -ENOMEM;
     if (work->to_group && work->candidates) {
         result = number_groups(work);
@@ -143,7 +143,7 @@ static size_t find_distinct(const struct work *work, uint32_t *distinct) {
         distinct[all] = work->raws[i];
         all += work->raws[i] != REPORT_NONE;
     }
-    qsort(distinct, all, sizeof *distinct, compare_numbers);
+    qsort(distinct, all, sizeof(*distinct), compare_numbers);
     for (size_t i = 0; i < all; i++) {
         if (count == 0 || distinct[count - 1] != distinct[i]) {
             distinct[count++] = distinct[i];
@@ -154,14 +154,14 @@ static size_t find_distinct(const struct work *work, uint32_t *distinct) {
 
 // Numbers the raw numbers anew, by their places among those that occur.
 static int group_few(struct work *work) {
-    uint32_t *distinct = malloc((work->count + 1) * sizeof *distinct);
-    uint32_t *raws = malloc((work->count + 1) * sizeof *raws);
+    uint32_t *distinct = malloc((work->count + 1) * sizeof(*distinct));
+    uint32_t *raws = malloc((work->count + 1) * sizeof(*raws));
     int result = -ENOMEM;
     if (distinct && raws) {
         size_t count = find_distinct(work, distinct);
         for (size_t i = 0; i < work->count; i++) {
             const uint32_t *at =
-                bsearch(&work->raws[i], distinct, count, sizeof *distinct, compare_numbers);
+                bsearch(&work->raws[i], distinct, count, sizeof(*distinct), compare_numbers);
             raws[i] = at ? (uint32_t)(at - distinct) : REPORT_NONE;
         }
         work->raws = raws;
@@ -245,7 +245,7 @@ struct line {
 
 static struct line *add_line(struct work *work, struct nvtxt_hash *table, uint32_t source,
                              uint32_t number, struct report_id *id) {
-    struct line *line = store_arena_make(work->arena, sizeof *line);
+    struct line *line = store_arena_make(work->arena, sizeof(*line));
     *id = report_line_id(&work->model->capture->sources[source], number, work->arena);
     uint64_t hash = nvtxt_hash_number((uint64_t)source << 32 | number);
     if (!line || !id->text.data || nvtxt_hash_add(table, &line->node, hash)) {
@@ -282,7 +282,7 @@ static int number_lines(struct work *work, uint32_t *raws, const uint32_t *event
 
 static int group_by_line(struct work *work, uint32_t *raws, const uint32_t *events) {
     struct nvtxt_hash table = {NULL, 0, 0};
-    struct report_id *ids = malloc((work->count + 1) * sizeof *ids);
+    struct report_id *ids = malloc((work->count + 1) * sizeof(*ids));
     int result = ids ? number_lines(work, raws, events, ids, &table) : -ENOMEM;
     work->raws = raws;
     work->ids = ids;
@@ -328,7 +328,7 @@ static int group_by_iteration(struct work *work, const uint32_t *events) {
         all += first_from(events, work->count, iterations->list[i].end) -
                first_from(events, work->count, iterations->list[i].first);
     }
-    groups->ids = store_arena_take(work->arena, (count + 1) * sizeof *groups->ids, 8);
+    groups->ids = store_arena_take(work->arena, (count + 1) * sizeof(*groups->ids), 8);
     groups->starts = store_arena_take(work->arena, (count + 1) * sizeof(uint32_t), 4);
     groups->items =
         all < UINT32_MAX ? store_arena_take(work->arena, (all + 1) * sizeof(uint32_t), 4) : NULL;
@@ -341,7 +341,7 @@ static int group_by_iteration(struct work *work, const uint32_t *events) {
         size_t from = first_from(events, work->count, iteration->first);
         size_t here = first_from(events, work->count, iteration->end) - from;
         if (here > 0) {
-            memcpy(groups->items + groups->starts[i], events + from, here * sizeof *events);
+            memcpy(groups->items + groups->starts[i], events + from, here * sizeof(*events));
         }
         groups->ids[i] = (struct report_id){.number = iteration->number};
         groups->starts[i + 1] = groups->starts[i] + (uint32_t)here;
@@ -362,7 +362,7 @@ int report_group(struct report_groups *groups, struct report_model *model, const
         groups->na = "no source file";
         return 0;
     }
-    uint32_t *raws = malloc((count + 1) * sizeof *raws);
+    uint32_t *raws = malloc((count + 1) * sizeof(*raws));
     int result = raws ? group_events(&work, raws, events) : -ENOMEM;
     free(raws);
     for (size_t i = 0; !result && i < groups->starts[groups->count]; i++) {
@@ -381,7 +381,7 @@ int report_group_count(struct report_model *model, const uint32_t *events, size_
                         .count = event_count,
                         .only_count = true,
                         .arena = &arena};
-    uint32_t *raws = malloc((event_count + 1) * sizeof *raws);
+    uint32_t *raws = malloc((event_count + 1) * sizeof(*raws));
     int result = raws ? group_events(&work, raws, events) : -ENOMEM;
     *count = groups.count;
     free(raws);

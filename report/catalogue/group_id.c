@@ -112,10 +112,10 @@ static struct report_id thread_id(const struct report_capture *capture, uint32_t
     const struct report_thread *of = &capture->threads[thread];
     uint32_t store = told_store(capture, REPORT_KEY_THREAD, thread);
     char text[48];
-    int len = snprintf(text, sizeof text, "%" PRIu32 ":%" PRIu32,
+    int len = snprintf(text, sizeof(text), "%" PRIu32 ":%" PRIu32,
                        capture->processes[of->process].pid, report_tid(of));
     if (store > 0) {
-        len += snprintf(text + len, sizeof text - (size_t)len, "@%" PRIu32, store);
+        len += snprintf(text + len, sizeof(text) - (size_t)len, "@%" PRIu32, store);
     }
     return text_id((struct nvtxt_slice){store_arena_copy(arena, text, (size_t)len), (size_t)len});
 }
@@ -124,7 +124,7 @@ struct report_id report_line_id(const struct report_source *source, uint64_t lin
                                 struct store_arena *arena) {
     struct nvtxt_slice file = source->name.data ? source->name : source->display_name;
     char digits[24];
-    int len = snprintf(digits, sizeof digits, ":%" PRIu64, line);
+    int len = snprintf(digits, sizeof(digits), ":%" PRIu64, line);
     char *text = store_arena_take(arena, file.len + (size_t)len, 1);
     if (text) {
         memcpy(text, file.len ? file.data : "", file.len);

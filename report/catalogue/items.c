@@ -16,9 +16,9 @@
 static int add(struct report_items *items, uint32_t raw, uint64_t value) {
     if (items->count == items->room) {
         size_t room = items->room ? 2 * items->room : 64;
-        uint32_t *raws = realloc(items->raws, room * sizeof *raws);
+        uint32_t *raws = realloc(items->raws, room * sizeof(*raws));
         items->raws = raws ? raws : items->raws;
-        uint64_t *values = raws ? realloc(items->values, room * sizeof *values) : NULL;
+        uint64_t *values = raws ? realloc(items->values, room * sizeof(*values)) : NULL;
         items->values = values ? values : items->values;
         if (!values) {
             return -ENOMEM;
@@ -68,7 +68,7 @@ static int of_each_name(const struct collecting *of, size_t least,
                         int (*figure)(uint64_t *durations, size_t count, uint64_t *value)) {
     const struct report_groups *groups;
     int result = report_figures_groups(of->figures, REPORT_KEY_NAME, &groups);
-    uint64_t *durations = malloc((of->figures->scope->event_count + 1) * sizeof *durations);
+    uint64_t *durations = malloc((of->figures->scope->event_count + 1) * sizeof(*durations));
     result = durations ? result : -ENOMEM;
     bool any = false;
     for (size_t g = 0; !result && g < groups->count; g++) {
@@ -99,7 +99,7 @@ static int of_each_name(const struct collecting *of, size_t least,
 static int variation(uint64_t *durations, size_t count, uint64_t *bits) {
     struct report_spread spread = report_spread_of(durations, count);
     double ratio = spread.avg > 0 ? spread.stddev / spread.avg : 0;
-    memcpy(bits, &ratio, sizeof ratio);
+    memcpy(bits, &ratio, sizeof(ratio));
     return 0;
 }
 
@@ -108,20 +108,20 @@ static double median_of(uint64_t *bits, size_t count) {
     uint64_t below = report_nth(bits, count, (count - 1) / 2);
     uint64_t above = report_nth(bits, count, count / 2);
     double low, high;
-    memcpy(&low, &below, sizeof low);
-    memcpy(&high, &above, sizeof high);
+    memcpy(&low, &below, sizeof(low));
+    memcpy(&high, &above, sizeof(high));
     return (low + high) / 2;
 }
 
 static int outliers(uint64_t *durations, size_t count, uint64_t *found) {
     double median = report_spread_of(durations, count).median;
-    uint64_t *distances = malloc(count * sizeof *distances);
+    uint64_t *distances = malloc(count * sizeof(*distances));
     if (!distances) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < count; i++) {
         double distance = fabs((double)durations[i] - median);
-        memcpy(&distances[i], &distance, sizeof distance);
+        memcpy(&distances[i], &distance, sizeof(distance));
     }
     double limit = median + 5 * 1.4826 * median_of(distances, count);
     *found = 0;
@@ -228,7 +228,7 @@ static int all_gaps(const struct collecting *of) {
 static int add_average(const struct collecting *of, uint32_t raw,
                        const struct report_concurrency *found) {
     double *averages =
-        realloc(of->items->averages, (of->items->count + 1) * sizeof *of->items->averages);
+        realloc(of->items->averages, (of->items->count + 1) * sizeof(*of->items->averages));
     if (!averages) {
         return -ENOMEM;
     }
@@ -287,7 +287,7 @@ static bool has_iteration(const struct report_scope *scope, const struct report_
     if (scope->kind == REPORT_SCOPE_ITERATION) {
         return scope->id.number == one->number;
     }
-    return bsearch(&one->event, scope->events, scope->event_count, sizeof *scope->events,
+    return bsearch(&one->event, scope->events, scope->event_count, sizeof(*scope->events),
                    compare_indexes) != NULL;
 }
 
@@ -334,7 +334,7 @@ static uint64_t source_figure(const struct report_source *source, enum report_ca
 // An item for a diagnostic, with the id FILE:LINE.
 static int add_line(const struct collecting *of, const struct report_source *source, int64_t line) {
     struct report_items *items = of->items;
-    struct report_id *ids = realloc(items->ids, (items->id_count + 1) * sizeof *ids);
+    struct report_id *ids = realloc(items->ids, (items->id_count + 1) * sizeof(*ids));
     items->ids = ids ? ids : items->ids;
     if (!ids) {
         return -ENOMEM;
@@ -376,7 +376,7 @@ static int sources(const struct collecting *of) {
     const struct report_capture *capture = of->figures->model->capture;
     const struct report_scope *scope = of->figures->scope;
     of->samples->na = report_has_store(capture) ? NULL : "not in an export";
-    bool *taken = calloc(capture->source_count + 1, sizeof *taken);
+    bool *taken = calloc(capture->source_count + 1, sizeof(*taken));
     if (!taken) {
         return -ENOMEM;
     }

@@ -123,7 +123,7 @@ static inline uint32_t group_at(const struct walk *walk, size_t i) {
 
 static void count_numbers(const struct walk *walk, uint32_t *starts) {
     size_t count = walk->figures->scope->event_count, groups = walk->samples->count;
-    memset(starts, 0, (groups + 1) * sizeof *starts);
+    memset(starts, 0, (groups + 1) * sizeof(*starts));
     for (size_t i = 0; i < count; i++) {
         uint32_t group = group_at(walk, i);
         if (group != REPORT_NONE) {
@@ -137,7 +137,7 @@ static void count_numbers(const struct walk *walk, uint32_t *starts) {
 
 static int walk_numbers(const struct walk *walk, const uint32_t *starts) {
     const struct report_scope *scope = walk->figures->scope;
-    size_t size = (walk->samples->count + 1) * sizeof *starts;
+    size_t size = (walk->samples->count + 1) * sizeof(*starts);
     uint32_t *next = malloc(size);
     if (!next) {
         return -ENOMEM;
@@ -182,7 +182,7 @@ static int make_values(struct report_samples *samples, size_t count) {
 static int fill_numbers(const struct walk *walk) {
     struct report_samples *samples = walk->samples;
     const struct report_groups *groups = walk->groups;
-    uint32_t *starts = store_arena_take(&samples->arena, (samples->count + 1) * sizeof *starts, 4);
+    uint32_t *starts = store_arena_take(&samples->arena, (samples->count + 1) * sizeof(*starts), 4);
     samples->starts = starts;
     if (!starts) {
         return -ENOMEM;
@@ -226,11 +226,11 @@ static int from_events(struct report_figures *figures, struct report_samples *sa
 static int group_items(struct report_figures *figures, struct report_samples *samples,
                        const struct report_items *items) {
     struct report_groups groups = {.count = 1};
-    uint32_t *starts = store_arena_take(&samples->arena, 2 * sizeof *starts, 4);
+    uint32_t *starts = store_arena_take(&samples->arena, 2 * sizeof(*starts), 4);
     samples->values = store_arena_take(&samples->arena, (items->count + 1) * sizeof(uint64_t), 8);
     double *averages = NULL;
     if (items->averages) {
-        averages = store_arena_take(&samples->arena, (items->count + 1) * sizeof *averages, 8);
+        averages = store_arena_take(&samples->arena, (items->count + 1) * sizeof(*averages), 8);
     }
     if (!starts || !samples->values || (items->averages && !averages)) {
         return -ENOMEM;

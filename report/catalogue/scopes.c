@@ -27,7 +27,7 @@ static const struct {
 
 static const uint32_t *selected_events(struct report_scopes *scopes,
                                        const struct report_model *model, size_t *count) {
-    uint32_t *events = store_arena_take(&scopes->arena, (model->count + 1) * sizeof *events, 4);
+    uint32_t *events = store_arena_take(&scopes->arena, (model->count + 1) * sizeof(*events), 4);
     *count = 0;
     for (size_t i = 0; events && i < model->count; i++) {
         if (model->capture->events[i].flags & REPORT_SELECTED) {
@@ -40,7 +40,7 @@ static const uint32_t *selected_events(struct report_scopes *scopes,
 static int add_scopes(struct report_scopes *scopes, enum report_scope_kind kind,
                       const struct report_groups *groups) {
     scopes->scopes =
-        store_arena_take(&scopes->arena, (groups->count + 1) * sizeof *scopes->scopes, 8);
+        store_arena_take(&scopes->arena, (groups->count + 1) * sizeof(*scopes->scopes), 8);
     if (!scopes->scopes) {
         return -ENOMEM;
     }
@@ -72,7 +72,7 @@ static int fill(struct report_scopes *scopes, struct report_model *model,
         int result = report_group(&groups, model, events, count, kinds[kind].key, &scopes->arena);
         return result ? result : add_scopes(scopes, kind, &groups);
     }
-    scopes->scopes = store_arena_make(&scopes->arena, sizeof *scopes->scopes);
+    scopes->scopes = store_arena_make(&scopes->arena, sizeof(*scopes->scopes));
     if (!scopes->scopes) {
         return -ENOMEM;
     }
@@ -84,7 +84,7 @@ static int fill(struct report_scopes *scopes, struct report_model *model,
 
 int report_scopes_new(struct report_scopes **scopes, struct report_model *model,
                       enum report_scope_kind kind) {
-    *scopes = calloc(1, sizeof **scopes);
+    *scopes = calloc(1, sizeof(**scopes));
     int result = *scopes ? fill(*scopes, model, kind) : -ENOMEM;
     if (result) {
         report_scopes_free(*scopes);

@@ -87,7 +87,7 @@ static int join(struct work *work, const struct report_metric *left,
                 const struct report_metric *right) {
     bool all = work->op == REPORT_STEP_ADD || work->op == REPORT_STEP_SUBTRACT;
     struct nvtxt_hash table = {NULL, 0, 0};
-    struct found *founds = malloc((right->instance_count + 1) * sizeof *founds), *found;
+    struct found *founds = malloc((right->instance_count + 1) * sizeof(*founds)), *found;
     int result = founds ? put_into(&table, founds, right) : -ENOMEM;
     for (size_t i = 0; !result && i < left->instance_count; i++) {
         const struct report_instance *instance = &left->instances[i];
@@ -116,7 +116,7 @@ static int make_pairs(struct work *work, const struct report_metric *left,
     size_t most = (left->instanced ? left->instance_count : 0) +
                   (right->instanced ? right->instance_count : 0);
     work->of_values = (struct pair){NULL, &left->value, &right->value};
-    work->pairs = malloc((most + 1) * sizeof *work->pairs);
+    work->pairs = malloc((most + 1) * sizeof(*work->pairs));
     if (!work->pairs) {
         return -ENOMEM;
     }
@@ -179,7 +179,7 @@ static struct report_value integer_value(enum report_type type, const struct rep
 
 static int with_integers(struct work *work, struct report_metric *result,
                          struct report_instance *instances) {
-    struct report_exact *exact = malloc((work->count + 1) * sizeof *exact);
+    struct report_exact *exact = malloc((work->count + 1) * sizeof(*exact));
     if (!exact) {
         return -ENOMEM;
     }
@@ -241,12 +241,12 @@ int report_add_notes(struct report_metric *result, const char *const *notes, siz
     if (count == 0) {
         return 0;
     }
-    const char **all = store_arena_take(arena, (result->note_count + count) * sizeof *all, 8);
+    const char **all = store_arena_take(arena, (result->note_count + count) * sizeof(*all), 8);
     if (!all) {
         return -ENOMEM;
     }
     size_t used = result->note_count;
-    memcpy(all, used ? result->notes : notes, used * sizeof *all);
+    memcpy(all, used ? result->notes : notes, used * sizeof(*all));
     for (size_t i = 0; i < count; i++) {
         size_t at = 0;
         while (at < used && strcmp(all[at], notes[i]) != 0) {
@@ -278,7 +278,7 @@ static int note(const struct work *work, const struct report_step *step, bool bo
 
 static int compute(struct work *work, struct report_metric *result, struct store_arena *arena) {
     struct report_instance *instances =
-        store_arena_take(arena, (work->count + 1) * sizeof *instances, 8);
+        store_arena_take(arena, (work->count + 1) * sizeof(*instances), 8);
     if (!instances) {
         return -ENOMEM;
     }
@@ -364,7 +364,8 @@ static int settle_type(struct report_metric *metric, struct store_arena *arena) 
         return 0;
     }
     size_t count = metric->instance_count;
-    struct report_instance *instances = store_arena_take(arena, (count + 1) * sizeof *instances, 8);
+    struct report_instance *instances =
+        store_arena_take(arena, (count + 1) * sizeof(*instances), 8);
     if (!instances) {
         return -ENOMEM;
     }

@@ -42,7 +42,7 @@ static bool digits(const json_t *json, uint64_t *number) {
 
 static int read_type(struct reading *reading, const json_t *json, enum report_type *type) {
     const char *word = json_string_value(json_object_get(json, "type"));
-    for (size_t i = 0; word && i < sizeof type_words / sizeof type_words[0]; i++) {
+    for (size_t i = 0; word && i < sizeof(type_words) / sizeof(type_words[0]); i++) {
         if (strcmp(word, type_words[i]) == 0) {
             *type = (enum report_type)i;
             return 0;
@@ -119,7 +119,7 @@ static bool same_id(const struct report_id *a, const struct report_id *b) {
 static int check_ids(struct reading *reading, const struct report_instance *instances,
                      size_t count) {
     struct nvtxt_hash table = {NULL, 0, 0};
-    struct seen *all = malloc((count + 1) * sizeof *all), *found = NULL;
+    struct seen *all = malloc((count + 1) * sizeof(*all)), *found = NULL;
     int result = all ? 0 : -ENOMEM;
     for (size_t i = 0; !result && i < count; i++) {
         const struct report_id *id = &instances[i].id;
@@ -139,7 +139,7 @@ static int read_instances(struct reading *reading, const json_t *json,
                           struct report_metric *metric) {
     size_t count = json_array_size(json);
     struct report_instance *instances =
-        store_arena_take(&reading->definitions->arena, (count + 1) * sizeof *instances, 8);
+        store_arena_take(&reading->definitions->arena, (count + 1) * sizeof(*instances), 8);
     if (!json_is_array(json)) {
         return BAD(reading, "metric '%.128s': \"instances\" is no array", reading->name);
     }

@@ -22,7 +22,7 @@ int report_definition_fault(struct report_expression_fault *fault, unsigned colu
     va_list args;
     va_start(args, format);
     *fault = (struct report_expression_fault){.column = column, .code = code};
-    vsnprintf(fault->text, sizeof fault->text, format, args);
+    vsnprintf(fault->text, sizeof(fault->text), format, args);
     va_end(args);
     return REPORT_BAD_DEFINITION;
 }
@@ -33,19 +33,19 @@ static int list_catalogue(struct report_definitions *definitions) {
     while (report_catalogue_next(&cursor)) {
         count++;
     }
-    definitions->listed = malloc(count * sizeof *definitions->listed);
+    definitions->listed = malloc(count * sizeof(*definitions->listed));
     if (!definitions->listed) {
         return -ENOMEM;
     }
     cursor = (struct report_catalogue_cursor){.entry = 0};
     while (report_catalogue_next(&cursor)) {
-        memcpy(definitions->listed[definitions->listed_count++], cursor.name, sizeof cursor.name);
+        memcpy(definitions->listed[definitions->listed_count++], cursor.name, sizeof(cursor.name));
     }
     return 0;
 }
 
 int report_definitions_new(struct report_definitions **definitions) {
-    *definitions = calloc(1, sizeof **definitions);
+    *definitions = calloc(1, sizeof(**definitions));
     int result = *definitions ? list_catalogue(*definitions) : -ENOMEM;
     if (result) {
         report_definitions_free(*definitions);
@@ -122,7 +122,7 @@ int report_definitions_put(struct report_definitions *definitions, struct nvtxt_
         return report_definition_fault(fault, 0, "duplicate-definition",
                                        "'%.*s' is defined already", (int)shown.len, shown.data);
     }
-    struct report_defined *made = make_room(definitions) ? NULL : calloc(1, sizeof *made);
+    struct report_defined *made = make_room(definitions) ? NULL : calloc(1, sizeof(*made));
     const char *copy = made ? store_arena_copy(&definitions->arena, name.data, name.len) : NULL;
     if (!copy || nvtxt_hash_add(&definitions->table, &made->node, nvtxt_hash_bytes(name))) {
         free(made);
@@ -275,11 +275,11 @@ static int name_cycle(struct path *path, size_t from) {
     path->first = path->steps[from + first];
     struct report_expression_fault *fault = path->fault;
     *fault = (struct report_expression_fault){.code = "definition-cycle"};
-    size_t at = put_cut(fault->text, sizeof fault->text, 0, "cycle of definitions: ");
+    size_t at = put_cut(fault->text, sizeof(fault->text), 0, "cycle of definitions: ");
     for (size_t i = 0; i <= length; i++) {
         const struct report_defined *step = path->steps[from + (first + i) % length];
-        at = put_cut(fault->text, sizeof fault->text, at, i > 0 ? " -> " : "");
-        at = put_cut(fault->text, sizeof fault->text, at, step->name);
+        at = put_cut(fault->text, sizeof(fault->text), at, i > 0 ? " -> " : "");
+        at = put_cut(fault->text, sizeof(fault->text), at, step->name);
     }
     return REPORT_BAD_DEFINITION;
 }

@@ -22,7 +22,7 @@ struct machine {
 };
 
 static struct report_metric *blank(struct machine *machine) {
-    struct report_metric *metric = store_arena_make(machine->arena, sizeof *metric);
+    struct report_metric *metric = store_arena_make(machine->arena, sizeof(*metric));
     if (metric) {
         *metric = (struct report_metric){.name = "", .unit = "", .description = ""};
     }
@@ -31,8 +31,8 @@ static struct report_metric *blank(struct machine *machine) {
 
 static int say_needed(struct machine *machine, const char *name) {
     char text[256];
-    int len = snprintf(text, sizeof text, "needs %s", name);
-    size_t kept = len < (int)sizeof text ? (size_t)len : sizeof text - 1;
+    int len = snprintf(text, sizeof(text), "needs %s", name);
+    size_t kept = len < (int)sizeof(text) ? (size_t)len : sizeof(text) - 1;
     machine->result = blank(machine);
     if (machine->result) {
         machine->result->type = REPORT_DOUBLE;

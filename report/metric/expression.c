@@ -41,7 +41,7 @@ static const struct {
     {"at", REPORT_STEP_AT, true},
 };
 
-#define FUNCTION_COUNT (sizeof functions / sizeof functions[0])
+#define FUNCTION_COUNT (sizeof(functions) / sizeof(functions[0]))
 
 static int fail(struct parser *parser, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -51,7 +51,7 @@ static int fail(struct parser *parser, size_t at, const char *format, ...) {
     va_start(args, format);
     *parser->fault =
         (struct report_expression_fault){.column = (unsigned)at + 1, .code = "bad-expression"};
-    vsnprintf(parser->fault->text, sizeof parser->fault->text, format, args);
+    vsnprintf(parser->fault->text, sizeof(parser->fault->text), format, args);
     va_end(args);
     return 1;
 }
@@ -60,7 +60,7 @@ static int emit(struct parser *parser, struct report_step step) {
     struct report_expression *expression = parser->expression;
     if (expression->count == expression->room) {
         size_t room = expression->room ? 2 * expression->room : 16;
-        struct report_step *steps = realloc(expression->steps, room * sizeof *steps);
+        struct report_step *steps = realloc(expression->steps, room * sizeof(*steps));
         if (!steps) {
             return -ENOMEM;
         }
@@ -114,7 +114,7 @@ static struct nvtxt_slice piece(const struct parser *parser, size_t from, size_t
 
 static int real_number(struct parser *parser, size_t from, size_t end) {
     char digits[64];
-    if (end - from >= sizeof digits) {
+    if (end - from >= sizeof(digits)) {
         return fail(parser, from, "the number is too long; 63 bytes are the most");
     }
     memcpy(digits, parser->text.data + from, end - from);
@@ -172,7 +172,7 @@ static int add_name(struct parser *parser, struct nvtxt_slice name, uint64_t has
         }
         expression->names = names;
     }
-    struct report_operand_name *made = calloc(1, sizeof *made + name.len + 1);
+    struct report_operand_name *made = calloc(1, sizeof(*made) + name.len + 1);
     if (!made || nvtxt_hash_add(&parser->names, &made->node, hash)) {
         free(made);
         return -ENOMEM;
@@ -375,7 +375,7 @@ static int sum(struct parser *parser) {
 
 int report_expression_parse_at(struct report_expression **expression, struct nvtxt_slice text,
                                size_t *at, unsigned flags, struct report_expression_fault *fault) {
-    *expression = calloc(1, sizeof **expression);
+    *expression = calloc(1, sizeof(**expression));
     if (!*expression) {
         return -ENOMEM;
     }

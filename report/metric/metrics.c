@@ -30,7 +30,7 @@ struct report_metrics {
 int report_metrics_new(struct report_metrics **metrics, struct report_model *model,
                        const struct report_scope *scope,
                        const struct report_definitions *definitions) {
-    *metrics = calloc(1, sizeof **metrics);
+    *metrics = calloc(1, sizeof(**metrics));
     if (!*metrics) {
         return -ENOMEM;
     }
@@ -86,7 +86,7 @@ static int derive(struct report_metrics *metrics, const struct report_defined *d
     metric->description = defined->description;
     if (value->na && needed) {
         char text[256];
-        snprintf(text, sizeof text, "needs %s", needed);
+        snprintf(text, sizeof(text), "needs %s", needed);
         metric->na = store_arena_copy(&metrics->figures.arena, text, strlen(text));
     }
     return value->na && !metric->na ? -ENOMEM : 0;
@@ -122,7 +122,7 @@ int report_metrics_get(struct report_metrics *metrics, const char *name,
         *metric = &known->metric;
         return 0;
     }
-    known = store_arena_make(&metrics->figures.arena, sizeof *known);
+    known = store_arena_make(&metrics->figures.arena, sizeof(*known));
     const char *copy = store_arena_copy(&metrics->figures.arena, name, strlen(name));
     if (!known || !copy) {
         return -ENOMEM;
