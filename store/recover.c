@@ -17,7 +17,7 @@
 static const char find_lost[] =
     "SELECT id, displayName, lines, events, warnings, errors, firstNs, lastNs "
     "FROM NVTXT_SOURCES s WHERE closedNs IS NULL AND CASE kind WHEN 'session' THEN NOT EXISTS "
-    "(SELECT 1 FROM NVTXT_SESSIONS n WHERE n.sessionId = s.sessionId) WHEN 'file' THEN NOT EXISTS "
+    "(SELECT 1 FROM NVTXT_SESSIONS n WHERE n.sourceId = s.id) WHEN 'file' THEN NOT EXISTS "
     "(SELECT 1 FROM NVTXT_FILES f WHERE f.sourceId = s.id) ELSE 1 END LIMIT ?";
 
 static int end_range(const struct nvtxt_open_range *range, int64_t end,

@@ -74,10 +74,14 @@ int store_checkpoint(struct store *store, struct store_checkpointed *done);
 
 // ---- Sessions ---------------------------------------------------------------------------------
 
-// Returns STORE_DONE, STORE_NOT_FOUND for an id that was never seen, or a failure. Diagnostics are
-// read only when `want_diags`, those of lines > acked. Lines of a resumed session go on at line+1.
-int store_session_load(struct store *store, const char *session_id, bool want_diags, uint64_t acked,
-                       struct store_session *session);
+// A session belongs to its user: the same id of two users is two sessions. One whose user the store
+// does not know is anybody's.
+
+// Returns STORE_DONE, STORE_NOT_FOUND for an id that was never seen of that user, or a failure.
+// Diagnostics are read only when `want_diags`, those of lines > acked. Lines of a resumed session
+// go on at line+1.
+int store_session_load(struct store *store, const char *session_id, int64_t uid, bool want_diags,
+                       uint64_t acked, struct store_session *session);
 
 // Ends a session that cannot go on, in its share of a batch. `session` is what was loaded of it.
 // Its open ranges become events, each with the warning that it was never closed. Returns 0, or
@@ -88,9 +92,10 @@ int store_session_end(struct store_batch_source *share, const struct store_sessi
 // How many sessions of this user can be resumed. Returns 0 or a failure.
 int store_session_count(struct store *store, int64_t uid, int64_t *count);
 
-// The id of one open session that was last seen before `before_ns`. STORE_DONE (id written, size at
-// least NVTXT_SESSION_ID_BYTES + 1), or STORE_NOT_FOUND.
-int store_session_expired(struct store *store, int64_t before_ns, char *session_id, size_t size);
+// The id and user (-1: not known) of one open session that was last seen before `before_ns`.
+// STORE_DONE (id written, size at least NVTXT_SESSION_ID_BYTES + 1), or STORE_NOT_FOUND.
+int store_session_expired(struct store *store, int64_t before_ns, char *session_id, size_t size,
+                          int64_t *uid);
 
 // ---- Followed files ---------------------------------------------------------------------------
 

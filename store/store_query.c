@@ -20,15 +20,15 @@ static const char pages_text[] =
 
 // ---- Sessions ---------------------------------------------------------------------------------
 
-int store_session_load(struct store *store, const char *session_id, bool want_diags, uint64_t acked,
-                       struct store_session *session) {
+int store_session_load(struct store *store, const char *session_id, int64_t uid, bool want_diags,
+                       uint64_t acked, struct store_session *session) {
     const struct store_older older = {store->options.name, store_file(store), store->db,
                                       &store->ended};
     bool found = false;
     *session = (struct store_session){0};
-    int rc = store_sessions_load(&store->sessions, session_id, session, &found);
+    int rc = store_sessions_load(&store->sessions, session_id, uid, session, &found);
     if (rc == SQLITE_OK && !found) {
-        rc = store_older_session(&older, session_id, session, &found);
+        rc = store_older_session(&older, session_id, uid, session, &found);
     }
     if (rc == SQLITE_OK && found && want_diags) {
         rc = store_older_diags(&older, acked, session);
@@ -45,9 +45,10 @@ int store_session_count(struct store *store, int64_t uid, int64_t *count) {
     return store_translate(store, store_sessions_count(&store->sessions, uid, count), "read");
 }
 
-int store_session_expired(struct store *store, int64_t before_ns, char *session_id, size_t size) {
+int store_session_expired(struct store *store, int64_t before_ns, char *session_id, size_t size,
+                          int64_t *uid) {
     bool found = false;
-    int rc = store_sessions_expired(&store->sessions, before_ns, session_id, size, &found);
+    int rc = store_sessions_expired(&store->sessions, before_ns, session_id, size, uid, &found);
     return rc != SQLITE_OK ? store_translate(store, rc, "read")
            : found         ? STORE_DONE
                            : STORE_NOT_FOUND;
@@ -215,9 +216,10 @@ int store_sessions_open(struct store *store,
     int stopped = 0;
     int rc = sqlite3_prepare_v2(
         store->db,
-        "SELECT sessionId, uid, openBytes, seenNs, expiry FROM (SELECT *, ifnull(iif("
-        "json_valid(state), json_extract(state, '$.expiry[0]'), 0), 0) AS expiry FROM "
-        "NVTXT_SESSIONS) WHERE (openBytes > 0 OR expiry > 0) AND uid IS NOT NULL",
+        "SELECT n.sessionId, coalesce(n.uid, s.peerUid) AS user, n.openBytes, n.seenNs, "
+        "ifnull(iif(json_valid(n.state), json_extract(n.state, '$.expiry[0]'), 0), 0) AS expiry "
+        "FROM NVTXT_SESSIONS n LEFT JOIN NVTXT_SOURCES s ON s.id = n.sourceId "
+        "WHERE (n.openBytes > 0 OR expiry > 0) AND user IS NOT NULL",
         -1, &stmt, NULL);
     while (stopped == 0 && store_sql_next(stmt, &rc)) {
         const char *id = (const char *)sqlite3_column_text(stmt, 0);

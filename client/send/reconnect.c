@@ -39,7 +39,7 @@ void reconnect_say_kept(struct transfer *t) {
                  t->input->name, t->spool->dir);
         return;
     }
-    if (t->spool->damaged || (t->foreign && !t->spool->unsynced)) {
+    if (t->spool->damaged) {
         return; // nobody can send it, or a message named the place before
     }
     if (t->spool->unsynced) {
@@ -169,25 +169,11 @@ enum outcome reconnect_lost(struct transfer *t, enum outcome outcome, const char
     return OUTCOME_RUNNING;
 }
 
-// This never passes: the id stays another user's. What is in the spool stays there.
-static enum outcome refused_as_foreign(struct transfer *t) {
-    bool kept = t->spool && (t->spool->last > 0 || t->spool->open_loss);
-    t->foreign = true;
-    term_say(t->term, "session %s belongs to another user of the daemon at %s: %s%s",
-             t->sender.hello.session, t->link.path,
-             kept ? "its lines are left in " : "name another one with --session",
-             kept ? t->spool->dir : "");
-    return OUTCOME_FORBIDDEN;
-}
-
 enum outcome reconnect_refused(struct transfer *t) {
     static const char *const passing[] = {NVTXT_ERROR_BUSY_SESSION, NVTXT_ERROR_QUOTA,
                                           NVTXT_ERROR_SHUTTING_DOWN, NVTXT_ERROR_DISCONNECTED};
     const struct sender_refusal *refusal = &t->sender.refusal;
     char why[sizeof(refusal->code) + sizeof(refusal->message) + 4];
-    if (strcmp(refusal->code, NVTXT_ERROR_FOREIGN_SESSION) == 0) {
-        return refused_as_foreign(t);
-    }
     snprintf(why, sizeof(why), "%s [%s]", refusal->message, refusal->code);
     int64_t now = clock_monotonic_ms();
     bool busy = t->spool && strcmp(refusal->code, NVTXT_ERROR_BUSY_SESSION) == 0;

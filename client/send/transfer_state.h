@@ -63,7 +63,6 @@ struct transfer {
     bool denied;       // no place may be used: all are forbidden
     bool absent;       // there is none: nobody listens, or it was gone before its welcome
     bool logged_away;  // the message that there is no daemon was printed
-    bool foreign;      // the session is another user's, and the message about it was printed
     bool logged_where; // the message which daemon takes it was printed
     int64_t full_ms;   // when the disk of the spool was full last; 0: never
     bool cut_short;    // a connection ended before its welcome

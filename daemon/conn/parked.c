@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hash table by session id. Bytes are held for the user when an entry is added and released when
-// it is dropped, whatever the reason.
+// A hash table by session id and user. Bytes are held for the user when an entry is added and
+// released when it is dropped, whatever the reason.
 #include "daemon/conn/parked.h"
 
 #include <errno.h>
@@ -25,14 +25,15 @@ struct waiting_session {
     int64_t due_ns; // clocks_boottime_ns(); NO_TIME: SessionExpiry counts
 };
 
-static uint64_t hash_of(const char *session_id) {
-    return nvtxt_hash_bytes(nvtxt_slice_of(session_id));
+static uint64_t hash_of(const char *session_id, int64_t uid) {
+    return nvtxt_hash_pair((uint64_t)uid, nvtxt_slice_of(session_id));
 }
 
-static struct waiting_session *find(const struct parked *parked, const char *session_id) {
+static struct waiting_session *find(const struct parked *parked, const char *session_id,
+                                    int64_t uid) {
     struct waiting_session *session;
-    NVTXT_HASH_FIND(session, node, &parked->sessions, hash_of(session_id),
-                    strcmp(session->id, session_id) == 0);
+    NVTXT_HASH_FIND(session, node, &parked->sessions, hash_of(session_id, uid),
+                    session->uid == uid && strcmp(session->id, session_id) == 0);
     return session;
 }
 
@@ -42,8 +43,8 @@ static void drop(struct parked *parked, struct waiting_session *session) {
     free(session);
 }
 
-void parked_take(struct parked *parked, const char *session_id) {
-    struct waiting_session *session = find(parked, session_id);
+void parked_take(struct parked *parked, const char *session_id, int64_t uid) {
+    struct waiting_session *session = find(parked, session_id, uid);
     if (session) {
         drop(parked, session);
     }
@@ -52,7 +53,7 @@ void parked_take(struct parked *parked, const char *session_id) {
 int parked_put(struct parked *parked, const char *session_id, int64_t uid, size_t bytes,
                int64_t seen_ns, int64_t expiry_s) {
     bool is_due = expiry_s > 0 && expiry_s <= LONGEST_EXPIRY_S;
-    parked_take(parked, session_id);
+    parked_take(parked, session_id, uid);
     if (bytes == 0 && !is_due) {
         return 0;
     }
@@ -66,7 +67,7 @@ int parked_put(struct parked *parked, const char *session_id, int64_t uid, size_
     session->bytes = bytes;
     session->seen_ns = seen_ns;
     session->due_ns = is_due ? clocks_boottime_ns() + expiry_s * 1000000000 : NO_TIME;
-    if (nvtxt_hash_add(&parked->sessions, &session->node, hash_of(session->id)) < 0) {
+    if (nvtxt_hash_add(&parked->sessions, &session->node, hash_of(session->id, uid)) < 0) {
         quota_release(parked->quota, uid, bytes);
         free(session);
         return -ENOMEM;
@@ -77,14 +78,14 @@ int parked_put(struct parked *parked, const char *session_id, int64_t uid, size_
     return 0;
 }
 
-void parked_delay(struct parked *parked, const char *session_id) {
-    struct waiting_session *session = find(parked, session_id);
+void parked_delay(struct parked *parked, const char *session_id, int64_t uid) {
+    struct waiting_session *session = find(parked, session_id, uid);
     if (session && session->due_ns != NO_TIME) {
         session->due_ns = clocks_boottime_ns() + 1000000000;
     }
 }
 
-const char *parked_first_due(const struct parked *parked, int64_t *due_ns) {
+const char *parked_first_due(const struct parked *parked, int64_t *uid, int64_t *due_ns) {
     const struct waiting_session *first = NULL;
     *due_ns = NO_TIME;
     for (size_t i = 0; i < parked->sessions.bucket_count; i++) {
@@ -97,6 +98,7 @@ const char *parked_first_due(const struct parked *parked, int64_t *due_ns) {
             }
         }
     }
+    *uid = first ? first->uid : -1;
     return first ? first->id : NULL;
 }
 

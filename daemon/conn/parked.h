@@ -29,13 +29,13 @@ int parked_put(struct parked *parked, const char *session_id, int64_t uid, size_
                int64_t seen_ns, int64_t expiry_s);
 
 // A session that is due is being connected: it is due a second later.
-void parked_delay(struct parked *parked, const char *session_id);
+void parked_delay(struct parked *parked, const char *session_id, int64_t uid);
 
-// The session that is due first, with the time (clocks_boottime_ns()); NULL: none is.
-const char *parked_first_due(const struct parked *parked, int64_t *due_ns);
+// The session that is due first, its user, and the time (clocks_boottime_ns()); NULL: none is.
+const char *parked_first_due(const struct parked *parked, int64_t *uid, int64_t *due_ns);
 
 // The session is resumed or over: gives its bytes back. Does nothing when it is not here.
-void parked_take(struct parked *parked, const char *session_id);
+void parked_take(struct parked *parked, const char *session_id, int64_t uid);
 
 // The store has no session that was last seen before: drops those, which were in another store.
 void parked_forget(struct parked *parked, int64_t before_ns);

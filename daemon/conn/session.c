@@ -54,21 +54,11 @@ void session_disconnect(struct conn *conn) {
                      "the daemon was told to disconnect this source");
 }
 
-// `uid` -1: of any user. `open`: not one that is still loaded.
-static struct session *find(struct server *server, const char *id, int64_t uid, bool open) {
+struct session *session_find(struct server *server, const char *id, int64_t uid) {
     struct session *session;
     NVTXT_HASH_FIND(session, node, &server->sessions, nvtxt_hash_bytes(nvtxt_slice_of(id)),
-                    strcmp(session->id, id) == 0 && (uid < 0 || session->conn->peer.uid == uid) &&
-                        !(open && session->conn->phase == CONN_LOADING));
+                    strcmp(session->id, id) == 0 && session->conn->peer.uid == uid);
     return session;
-}
-
-struct session *session_find(struct server *server, const char *id, int64_t uid) {
-    return find(server, id, uid, false);
-}
-
-struct session *session_find_open(struct server *server, const char *id) {
-    return find(server, id, -1, true);
 }
 
 // Whether the client is gone. While its socket is not read only the kernel knows.
@@ -115,10 +105,6 @@ static void start_load(struct session *session) {
     hub_push(&conn->server->hub, job);
 }
 
-static void refuse_other(struct conn *conn) {
-    refuse_and_drain(conn, NVTXT_ERROR_FOREIGN_SESSION, "the session belongs to another user");
-}
-
 void session_begin(struct conn *conn, struct nvtxt_slice line) {
     struct server *server = conn->server;
     char why[256] = "";
@@ -153,10 +139,6 @@ void session_begin(struct conn *conn, struct nvtxt_slice line) {
     if (older) {
         refuse_and_drain(conn, NVTXT_ERROR_BUSY_SESSION,
                          "the session is connected already; it can be connected once only");
-        return;
-    }
-    if (session_find_open(server, session->id)) {
-        refuse_other(conn);
         return;
     }
     if (nvtxt_hash_add(&server->sessions, &session->node,
@@ -253,7 +235,7 @@ int session_give_up(struct server *server, const char *id, const struct store_se
     if (r < 0) {
         return r;
     }
-    parked_take(&server->parked, id);
+    parked_take(&server->parked, id, stored->uid);
     log_error("the saved state of a session cannot be read: it ends where it was, at line "
               "%" PRIu64 " session=%s",
               stored->line, id);
@@ -299,7 +281,8 @@ static void open_stored(struct session *session, const struct store_session *sto
         conn_close(conn);
         return;
     }
-    parked_take(&conn->server->parked, session->id); // its bytes count with the source now
+    parked_take(&conn->server->parked, session->id,
+                conn->peer.uid); // its bytes count with the source now
     conn->server->hub.stats.sessions_resumed++;
     welcome(session, stored->source_id, stored->line, nvtxt_interp_has_nvtx(interp));
     send_stored_diags(session, stored);
@@ -330,13 +313,11 @@ static void on_loaded(struct job *job) {
         struct conn *conn = session->conn;
         session->loading = NULL;
         if (job->result == STORE_NOT_FOUND) { // if it was parked, it was in another store
-            parked_take(&conn->server->parked, session->id);
+            parked_take(&conn->server->parked, session->id, conn->peer.uid);
         }
         const struct store_session *stored = &job->session;
         if (conn->server->stage != SERVER_RUNNING) {
             session_shut_down(conn);
-        } else if (session_find_open(conn->server, session->id)) { // loaded at the same time
-            refuse_other(conn);
         } else if (job->result == STORE_NOT_FOUND && has_enough(session, job->kept)) {
             refuse_and_drain(conn, NVTXT_ERROR_QUOTA,
                              "this user has too many sessions that can be resumed");
@@ -344,8 +325,6 @@ static void on_loaded(struct job *job) {
             open_new(session);
         } else if (job->result != STORE_DONE) {
             cannot_load(conn, job->result);
-        } else if (stored->uid >= 0 && stored->uid != conn->peer.uid) {
-            refuse_other(conn);
         } else if (stored->ended) {
             answer_ended(session, stored);
         } else {

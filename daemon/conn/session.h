@@ -45,12 +45,9 @@ struct session {
     struct nvtxt_counters totals; // when end_committed
 };
 
-// The connected session with this id of that user (-1: of any user), also while it is loaded.
-// Several users may ask for one id until the store has said whose it is.
+// The connected session with this id of that user, also while it is loaded. The same id of another
+// user is another session.
 struct session *session_find(struct server *server, const char *id, int64_t uid);
-
-// The session with this id whose load is over; there is one at most.
-struct session *session_find_open(struct server *server, const char *id);
 
 // Ends a stored session whose saved state cannot be read, and notes that as a loss. Returns 0 or
 // -ENOMEM (nothing was done).

@@ -29,8 +29,8 @@ static uint64_t period_ms(const struct expiry *expiry) {
 
 // At most `ms`, and not past the time when a session is due that has an expiry of its own.
 static int wait_at_most(struct expiry *expiry, uint64_t ms) {
-    int64_t due_ns;
-    if (parked_first_due(&expiry->server->parked, &due_ns)) {
+    int64_t uid, due_ns;
+    if (parked_first_due(&expiry->server->parked, &uid, &due_ns)) {
         int64_t left_ms = (due_ns - clocks_boottime_ns()) / 1000000 + 1;
         uint64_t left = left_ms < HUB_SHORTEST_CHECK_MS ? HUB_SHORTEST_CHECK_MS : (uint64_t)left_ms;
         ms = left < ms ? left : ms;
@@ -91,22 +91,22 @@ static void on_loaded(struct job *job) {
     int r = 0;
     bool loaded = job->result == STORE_DONE;
     // Its user may have connected in between: it lives.
-    bool alive = loaded && session_find(server, job->session_id, job->session.uid) != NULL;
+    bool alive = loaded && session_find(server, job->session_id, job->uid) != NULL;
     if (loaded && !alive && !expiry->stopped && !job->session.ended) {
         r = end_stored(expiry, job);
         if (r < 0) {
             log_error("an expired session cannot be closed session=%s: %s", job->session_id,
                       strerror(-r));
         } else {
-            parked_take(&server->parked, job->session_id);
+            parked_take(&server->parked, job->session_id, job->uid);
             server->hub.stats.sessions_expired++;
             batcher_push(&server->hub.batcher, false);
         }
     }
     if (alive) {
-        parked_delay(&server->parked, job->session_id);
+        parked_delay(&server->parked, job->session_id, job->uid);
     } else if (job->result == STORE_NOT_FOUND || (loaded && job->session.ended)) {
-        parked_take(&server->parked, job->session_id);
+        parked_take(&server->parked, job->session_id, job->uid);
     }
     if (loaded) {
         store_session_deinit(&job->session);
@@ -119,13 +119,14 @@ static void on_loaded(struct job *job) {
     free(job);
 }
 
-static void load(struct expiry *expiry, const char *session_id) {
+static void load(struct expiry *expiry, const char *session_id, int64_t uid) {
     struct job *job = job_new(JOB_SESSION_LOAD, on_loaded, expiry);
     if (!job) {
         wait_for_next(expiry);
         return;
     }
     memcpy(job->session_id, session_id, sizeof(job->session_id));
+    job->uid = uid;
     hub_push(&expiry->server->hub, job);
 }
 
@@ -142,9 +143,9 @@ static void mark_seen(struct expiry *expiry, struct session *session) {
 
 static void on_found(struct job *job) {
     struct expiry *expiry = job->context;
-    struct session *session = session_find_open(expiry->server, job->session_id);
+    struct session *session = session_find(expiry->server, job->session_id, job->uid);
     // The same one again: the last step had no effect.
-    bool again = strcmp(expiry->last, job->session_id) == 0;
+    bool again = strcmp(expiry->last, job->session_id) == 0 && expiry->last_uid == job->uid;
     if (job->result == STORE_NOT_FOUND) {
         parked_forget(&expiry->server->parked, job->before_ns);
     }
@@ -152,10 +153,11 @@ static void on_found(struct job *job) {
         wait_for_next(expiry);
     } else {
         memcpy(expiry->last, job->session_id, sizeof(expiry->last));
+        expiry->last_uid = job->uid;
         if (session) {
             mark_seen(expiry, session);
         } else {
-            load(expiry, job->session_id);
+            load(expiry, job->session_id, job->uid);
         }
     }
     free(job);
@@ -170,13 +172,13 @@ static int64_t jumped_ns(const struct expiry *expiry) {
 
 // Ends a session that is due by its own expiry. Returns false when there is none.
 static bool end_due(struct expiry *expiry) {
-    int64_t due_ns;
-    const char *id = parked_first_due(&expiry->server->parked, &due_ns);
+    int64_t uid, due_ns;
+    const char *id = parked_first_due(&expiry->server->parked, &uid, &due_ns);
     if (expiry->stopped || !id || due_ns > clocks_boottime_ns()) {
         return false;
     }
     batcher_push(&expiry->server->hub.batcher, false); // what it brought in goes first
-    load(expiry, id);
+    load(expiry, id, uid);
     return true;
 }
 

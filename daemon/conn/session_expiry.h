@@ -27,7 +27,8 @@ struct expiry {
     uv_timer_t timer;
     int64_t offset_ns; // from CLOCK_BOOTTIME to the wall clock, at the start
     bool stopped;
-    char last[NVTXT_SESSION_ID_BYTES + 1]; // the session that was found last
+    char last[NVTXT_SESSION_ID_BYTES + 1]; // the session that was found last, and its user
+    int64_t last_uid;
 };
 
 int expiry_start(struct expiry *expiry, struct server *server); // 0 or -errno

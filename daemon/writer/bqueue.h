@@ -75,7 +75,7 @@ struct job {
     char session_id[NVTXT_SESSION_ID_BYTES + 1]; // JOB_SESSION_LOAD: in, JOB_EXPIRED: out
     bool want_diags;                             // JOB_SESSION_LOAD
     uint64_t acked;                              // JOB_SESSION_LOAD
-    int64_t uid;                                 // JOB_SESSION_LOAD: who asks
+    int64_t uid;                                 // JOB_SESSION_LOAD: who asks; JOB_EXPIRED: out
     int64_t kept;                                // JOB_SESSION_LOAD, not found: sessions of uid
     struct store_session session;                // JOB_SESSION_LOAD, JOB_FILE_LOAD: result
     int64_t source_id;                           // JOB_FILE_LOAD

@@ -282,8 +282,8 @@ static int rotate_on_demand(struct writer *writer, struct job *job) {
 // ---- Jobs ---------------------------------------------------------------------------------------
 
 static int load_session(struct writer *writer, struct job *job) {
-    int r = store_session_load(writer->store, job->session_id, job->want_diags, job->acked,
-                               &job->session);
+    int r = store_session_load(writer->store, job->session_id, job->uid, job->want_diags,
+                               job->acked, &job->session);
     if (r == STORE_NOT_FOUND && store_session_count(writer->store, job->uid, &job->kept) != 0) {
         job->kept = 0; // not known: it is not refused now
     }
@@ -315,7 +315,7 @@ static int ask(struct writer *writer, struct job *job) {
         return load_session(writer, job);
     case JOB_EXPIRED:
         return store_session_expired(writer->store, job->before_ns, job->session_id,
-                                     sizeof(job->session_id));
+                                     sizeof(job->session_id), &job->uid);
     case JOB_FILE_LOAD:
         return store_file_load(writer->store, job->source_id, &job->file, &job->session);
     case JOB_LOSSES:

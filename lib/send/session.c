@@ -383,15 +383,11 @@ static void take_error(struct session *session, const struct answer *answer) {
     const char *code = answer->code;
     bool is_busy = strcmp(code, "busy-session") == 0 || strcmp(code, "shutting-down") == 0;
     bool is_final = strcmp(code, "bad-hello") == 0 || strcmp(code, "unsupported-protocol") == 0;
-    bool is_foreign = strcmp(code, "foreign-session") == 0;
     if (!is_busy) {
         log_once(session, "the daemon refuses the session: ", code);
     }
-    drop_link(session, is_final ? UNKNOWN_MS : is_busy || is_foreign ? RETRY_MS : REFUSED_MS);
-    session->is_refused = !is_busy && !is_foreign;
-    if (is_foreign) {
-        renew(session);
-    }
+    drop_link(session, is_final ? UNKNOWN_MS : is_busy ? RETRY_MS : REFUSED_MS);
+    session->is_refused = !is_busy;
 }
 
 static void take_answer(struct session *session, const char *text, size_t len, bool is_ending) {

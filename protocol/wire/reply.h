@@ -20,7 +20,6 @@
 
 // Codes of the reply "error".
 #define NVTXT_ERROR_BUSY_SESSION "busy-session"
-#define NVTXT_ERROR_FOREIGN_SESSION "foreign-session"
 #define NVTXT_ERROR_UNSUPPORTED_PROTOCOL "unsupported-protocol"
 #define NVTXT_ERROR_BAD_HELLO "bad-hello"
 #define NVTXT_ERROR_SHUTTING_DOWN "shutting-down"

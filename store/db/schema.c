@@ -303,8 +303,31 @@ static int add_nvtx(sqlite3 *db) {
     return rc ?: store_sql_exec(db, views);
 }
 
+// Version 6: a session belongs to its user, so that its key is (uid, sessionId); a row that has no
+// uid gets that of its source. NVTXT_STATE has what a session or a followed file goes on with and
+// what changes seldom, in parts (nvtxt-store(5)); a state of an older version has all of it in the
+// row of its session or file. Nothing is altered, so the views can stay.
+static int add_keys(sqlite3 *db) {
+    return store_sql_exec(
+        db, "CREATE TABLE \"sessionsBefore\" AS SELECT * FROM NVTXT_SESSIONS;"
+            "DROP TABLE NVTXT_SESSIONS;"
+            "CREATE TABLE NVTXT_SESSIONS (sessionId TEXT, sourceId INTEGER, uid INTEGER, "
+            "line INTEGER, state TEXT, seenNs INTEGER, openBytes INTEGER NOT NULL DEFAULT 0, "
+            "PRIMARY KEY (uid, sessionId));"
+            "CREATE INDEX NVTXT_SESSIONS_SOURCE ON NVTXT_SESSIONS (sourceId);"
+            "CREATE INDEX NVTXT_SESSIONS_SEEN ON NVTXT_SESSIONS (seenNs);"
+            "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, uid, line, state, seenNs, openBytes) "
+            "SELECT sessionId, sourceId, coalesce(uid, (SELECT s.peerUid FROM NVTXT_SOURCES s "
+            "WHERE s.id = o.sourceId)), line, state, seenNs, openBytes FROM sessionsBefore o;"
+            "DROP TABLE sessionsBefore;"
+            "CREATE TABLE NVTXT_STATE (sourceId INTEGER NOT NULL, part INTEGER NOT NULL, "
+            "state TEXT NOT NULL, PRIMARY KEY (sourceId, part)) WITHOUT ROWID;"
+            "UPDATE META_DATA_EXPORT SET value = '6' WHERE name IN ('SCHEMA_VERSION', "
+            "'EXPORT_SCHEMA_VERSION')");
+}
+
 const struct store_schema_step store_schema_steps[STORE_SCHEMA_VERSION] = {
-    {create_all}, {add_segments}, {add_files}, {add_owners}, {add_nvtx},
+    {create_all}, {add_segments}, {add_files}, {add_owners}, {add_nvtx}, {add_keys},
 };
 
 int store_schema_inspect(sqlite3 *db, enum store_schema_state *state, int *version) {

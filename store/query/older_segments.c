@@ -31,35 +31,35 @@ static sqlite3 *open_segment(const char *segment) {
 }
 
 // Loads what the segment knows of the session.
-static int load_from(const char *segment, const char *session_id, struct store_session *session,
-                     bool *found) {
+static int load_from(const char *segment, const char *session_id, int64_t uid,
+                     struct store_session *session, bool *found) {
     struct store_txn txn = {.db = open_segment(segment)};
     struct store_sessions sessions;
     int rc = SQLITE_OK;
     if (txn.db) {
         store_sessions_init(&sessions, &txn, NULL);
-        rc = store_sessions_load(&sessions, session_id, session, found);
+        rc = store_sessions_load(&sessions, session_id, uid, session, found);
         store_sessions_deinit(&sessions);
     }
     sqlite3_close(txn.db);
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
-int store_older_session(const struct store_older *older, const char *session_id,
+int store_older_session(const struct store_older *older, const char *session_id, int64_t uid,
                         struct store_session *session, bool *found) {
     char segment[PATH_MAX];
     int64_t all = 1;
     if (!older->path || store_carry_fact(older->db, "allEnded", &all) != SQLITE_OK || all) {
         return SQLITE_OK;
     }
-    int rc = store_ended_find(older->ended, older->path, older->active, session_id, segment,
+    int rc = store_ended_find(older->ended, older->path, older->active, session_id, uid, segment,
                               sizeof(segment));
     if (rc == SQLITE_OK && *segment) {
-        rc = load_from(segment, session_id, session, found);
+        rc = load_from(segment, session_id, uid, session, found);
     }
     const struct store_segments *rest = &older->ended->rest;
     for (size_t i = rest->count; i-- > 0 && !*found && rc == SQLITE_OK;) {
-        rc = load_from(rest->rows[i].path, session_id, session, found);
+        rc = load_from(rest->rows[i].path, session_id, uid, session, found);
     }
     return rc;
 }

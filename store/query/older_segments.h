@@ -25,7 +25,7 @@ struct store_older {
 
 // A session that ended and that the active segment does not know any more. `*found` stays as it is
 // when there is none.
-int store_older_session(const struct store_older *older, const char *session_id,
+int store_older_session(const struct store_older *older, const char *session_id, int64_t uid,
                         struct store_session *session, bool *found);
 
 // Appends the diagnostics of the session's lines > acked from earlier segments.

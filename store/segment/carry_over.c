@@ -61,6 +61,8 @@ static const char *const rest[] = {
     "(SELECT count(*) FROM NVTXT_SOURCES WHERE sessionId IS NOT NULL)",
     "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, uid, line, state, seenNs, openBytes) "
     "SELECT sessionId, sourceId, uid, line, state, seenNs, openBytes FROM old.NVTXT_SESSIONS",
+    "INSERT INTO NVTXT_STATE (sourceId, part, state) SELECT sourceId, part, state FROM "
+    "old.NVTXT_STATE",
     // Followed files, also those whose sources ended: the file may grow again.
     "INSERT INTO NVTXT_SOURCES (" SOURCE_COLUMNS ", priorEvents) SELECT " SOURCE_COLUMNS
     ", events FROM old.NVTXT_SOURCES WHERE closedNs IS NOT NULL AND id IN "
@@ -217,6 +219,7 @@ int store_carry_begin(sqlite3 *db, const struct store_carry *carry) {
 
 int store_carry_leave(sqlite3 *db, int64_t now_ns) {
     char *sql = sqlite3_mprintf("DELETE FROM NVTXT_SESSIONS; DELETE FROM NVTXT_FILES;"
+                                "DELETE FROM NVTXT_STATE;"
                                 "DELETE FROM NVTXT_OPEN_RANGES;"
                                 "UPDATE NVTXT_SOURCES SET closedNs = %lld, ended = 'rotated' "
                                 "WHERE closedNs IS NULL",

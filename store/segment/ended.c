@@ -15,7 +15,8 @@
 #define NEVER (-1)
 
 static const char find_text[] = "SELECT s.name FROM ended e JOIN segments s ON s.number = e.number "
-                                "WHERE e.id = ?";
+                                "WHERE e.id = ?1 AND e.uid IN (?2, -1) ORDER BY e.uid DESC "
+                                "LIMIT 1";
 
 static void close_index(struct store_ended *ended) {
     sqlite3_finalize(ended->find);
@@ -89,9 +90,9 @@ static int refresh(struct store_ended *ended, const char *path, const char *acti
     return rc;
 }
 
-static int look_up(struct store_ended *ended, const char *path, const char *session_id,
+static int look_up(struct store_ended *ended, const char *path, const char *session_id, int64_t uid,
                    char *segment, size_t size) {
-    int rc = store_sql_bind(ended->find, "t", session_id);
+    int rc = store_sql_bind(ended->find, "ti", session_id, uid);
     if (store_sql_next(ended->find, &rc)) {
         const char *slash = strrchr(path, '/');
         snprintf(segment, size, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path,
@@ -101,10 +102,10 @@ static int look_up(struct store_ended *ended, const char *path, const char *sess
 }
 
 int store_ended_find(struct store_ended *ended, const char *path, const char *active,
-                     const char *session_id, char *segment, size_t size) {
+                     const char *session_id, int64_t uid, char *segment, size_t size) {
     *segment = '\0';
     int rc = refresh(ended, path, active);
-    rc = rc ?: look_up(ended, path, session_id, segment, size);
+    rc = rc ?: look_up(ended, path, session_id, uid, segment, size);
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM) {
         return rc;
     }

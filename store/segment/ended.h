@@ -24,11 +24,11 @@ struct store_ended { // zeroed: nothing is open yet
 
 void store_ended_deinit(struct store_ended *ended);
 
-// Looks an id up in the index of the store at `path`, whose active segment is `active`. Writes the
-// path of the segment that knows it, or "". If it found none, the caller must ask the segments in
-// `rest` one by one: all of them, when there is no index.
+// Looks an id of a user up in the index of the store at `path`, whose active segment is `active`.
+// Writes the path of the segment that knows it, or "". If it found none, the caller must ask the
+// segments in `rest` one by one: all of them, when there is no index.
 int store_ended_find(struct store_ended *ended, const char *path, const char *active,
-                     const char *session_id, char *segment, size_t size);
+                     const char *session_id, int64_t uid, char *segment, size_t size);
 
 // The segments before the active one, oldest first.
 void store_ended_list(const char *path, const char *active, struct store_segments *list);

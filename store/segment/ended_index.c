@@ -16,23 +16,23 @@
 #include "store/db/header.h"
 #include "store/db/sql.h"
 
-#define FORMAT 1 // user_version
+#define FORMAT 2 // user_version; 1 had no users
 #define TEXT_(number) #number
 #define TEXT(number) TEXT_(number)
 
 static const char schema[] =
     "BEGIN IMMEDIATE;"
     "CREATE TABLE IF NOT EXISTS segments (number INTEGER PRIMARY KEY, name TEXT NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS ended (id TEXT PRIMARY KEY, number INTEGER NOT NULL) "
-    "WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS ended (id TEXT NOT NULL, uid INTEGER NOT NULL, "
+    "number INTEGER NOT NULL, PRIMARY KEY (id, uid)) WITHOUT ROWID;"
     "CREATE INDEX IF NOT EXISTS endedOfSegment ON ended (number);"
     "PRAGMA user_version = " TEXT(FORMAT) ";"
                                           "COMMIT";
 
 // In the order of the index's key. A source that a rotation ended goes on elsewhere.
-static const char read_ended[] = "SELECT sessionId FROM NVTXT_SOURCES WHERE sessionId IS NOT NULL "
-                                 "AND closedNs IS NOT NULL AND ended IS NOT 'rotated' "
-                                 "ORDER BY sessionId";
+static const char read_ended[] = "SELECT sessionId, ifnull(peerUid, -1) FROM NVTXT_SOURCES WHERE "
+                                 "sessionId IS NOT NULL AND closedNs IS NOT NULL AND ended IS NOT "
+                                 "'rotated' ORDER BY sessionId";
 
 static int name_of(const char *path, char *name) {
     return store_file_name(name, path, STORE_ENDED_SUFFIX) < 0 ? SQLITE_CANTOPEN : SQLITE_OK;
@@ -137,12 +137,12 @@ static int forget(sqlite3 *db, int64_t number) {
 // `*readable`: whether a failure comes from the index, not from the segment.
 static int copy_ids(sqlite3 *db, sqlite3 *segment, int64_t number, bool *readable) {
     sqlite3_stmt *from = NULL, *to = NULL;
-    int rc = sqlite3_prepare_v2(db, "INSERT OR IGNORE INTO ended (id, number) VALUES (?2, ?1)", -1,
-                                &to, NULL);
+    int rc = sqlite3_prepare_v2(
+        db, "INSERT OR IGNORE INTO ended (number, id, uid) VALUES (?, ?, ?)", -1, &to, NULL);
     int read = sqlite3_prepare_v2(segment, read_ended, -1, &from, NULL);
     while (rc == SQLITE_OK && store_sql_next(from, &read)) {
         const char *id = (const char *)sqlite3_column_text(from, 0);
-        rc = store_sql_bind(to, "it", number, id ? id : "");
+        rc = store_sql_bind(to, "iti", number, id ? id : "", sqlite3_column_int64(from, 1));
         rc = rc ?: store_sql_run(to);
     }
     *readable = read == SQLITE_OK || rc != SQLITE_OK;

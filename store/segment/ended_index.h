@@ -2,13 +2,13 @@
 //
 // Which session ended in which of the segments that the link left: a small database beside them,
 // with the name of the configured path and ".ended". Its table "segments" lists the segments that
-// it has completely; "ended" has a row for each session that one of them says has ended. One
-// transaction writes both for one segment. So after a power loss the index lacks a segment at
-// worst, and the keeper reads that again.
+// it has completely; "ended" has a row for each session, by its id and its user (-1: not known),
+// that one of them says has ended. One transaction writes both for one segment. So after a power
+// loss the index lacks a segment at worst, and the keeper reads that again.
 //
-// An id belongs to the oldest segment that knows its end, and goes when that segment goes: so the
-// index is bounded by what is kept. The segments have everything that it needs, so a damaged index
-// is made anew: at the next start, or when the keeper finds the damage.
+// A session belongs to the oldest segment that knows its end, and goes when that segment goes: so
+// the index is bounded by what is kept. The segments have everything that it needs, so a damaged
+// index is made anew: at the next start, or when the keeper finds the damage.
 //
 // Only the keeper writes it (store_ended_index_follow()), the writer reads it (ended.h).
 #pragma once

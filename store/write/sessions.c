@@ -18,6 +18,7 @@ enum statement {
     DROP_OPEN,
     DROP_SOURCE_OPEN,
     SET_SESSION,
+    ADD_SESSION,
     DROP_SESSION,
     LOAD_SOURCE,
     LOAD_OPEN,
@@ -40,18 +41,21 @@ static const char *const texts[STORE_SESSIONS_STMTS] = {
         "iif(?15 = 6, ?17, NULL), nullif(?18, ''))",
     [DROP_OPEN] = "DELETE FROM NVTXT_OPEN_RANGES WHERE sourceId = ? AND seq = ?",
     [DROP_SOURCE_OPEN] = "DELETE FROM NVTXT_OPEN_RANGES WHERE sourceId = ?",
-    [SET_SESSION] = "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, uid, line, state, seenNs, "
-                    "openBytes) VALUES (?1, ?2, iif(?3 < 0, NULL, ?3), ?4, ?5, ?6, ?7) "
-                    "ON CONFLICT (sessionId) DO UPDATE SET line = excluded.line, "
-                    "seenNs = excluded.seenNs, openBytes = excluded.openBytes, "
-                    "state = coalesce(excluded.state, state)",
-    [DROP_SESSION] = "DELETE FROM NVTXT_SESSIONS WHERE sessionId = ?",
+    // A row of an older version gets its user here.
+    [SET_SESSION] = "UPDATE OR REPLACE NVTXT_SESSIONS SET line = ?2, state = coalesce(?3, state), "
+                    "seenNs = ?4, openBytes = ?5, uid = coalesce(uid, iif(?6 < 0, NULL, ?6)) "
+                    "WHERE sourceId = ?1",
+    [ADD_SESSION] = "INSERT OR REPLACE INTO NVTXT_SESSIONS (sourceId, line, state, seenNs, "
+                    "openBytes, sessionId, uid) VALUES (?, ?, ?, ?, ?, ?, iif(?7 < 0, NULL, ?7))",
+    [DROP_SESSION] = "DELETE FROM NVTXT_SESSIONS WHERE sourceId = ?",
     [LOAD_SOURCE] =
         "SELECT s.id, s.openedNs, s.name, s.closedNs IS NOT NULL, s.lines, s.events, s.warnings, "
         "s.errors, s.firstNs, s.lastNs, coalesce(n.uid, s.peerUid, -1), coalesce(n.line, s.lines), "
         "n.state, s.displayName, coalesce(s.peerPid, 0), s.ended FROM NVTXT_SOURCES s LEFT JOIN "
-        "NVTXT_SESSIONS n ON n.sessionId = s.sessionId "
-        "WHERE s.sessionId = ? AND s.ended IS NOT 'rotated' ORDER BY s.id DESC LIMIT 1",
+        "NVTXT_SESSIONS n ON n.sessionId = s.sessionId AND n.sourceId = s.id "
+        "WHERE s.sessionId = ?1 AND coalesce(n.uid, s.peerUid, ?2) = ?2 AND "
+        "s.ended IS NOT 'rotated' "
+        "ORDER BY coalesce(n.uid, s.peerUid) IS NULL, s.id DESC LIMIT 1",
     [LOAD_OPEN] =
         "SELECT seq, kind, globalTid, depth, rangeId, start, category, color, line, \"column\", "
         "text, excerpt, (SELECT name FROM NVTXT_DOMAINS WHERE id = domainId), jsonText, " PAYLOADS
@@ -62,9 +66,9 @@ static const char *const texts[STORE_SESSIONS_STMTS] = {
                    "WHERE sourceId = ? AND (line > ? OR code = 'never-closed') "
                    "ORDER BY code = 'never-closed', line, rowid",
     [FIND_EXPIRED] =
-        "SELECT sessionId FROM NVTXT_SESSIONS n WHERE seenNs < ? AND EXISTS (SELECT 1 FROM "
-        "NVTXT_SOURCES s WHERE s.sessionId = n.sessionId AND s.closedNs IS NULL) "
-        "ORDER BY seenNs LIMIT 1",
+        "SELECT n.sessionId, coalesce(n.uid, s.peerUid, -1) FROM NVTXT_SESSIONS n CROSS JOIN "
+        "NVTXT_SOURCES s ON s.id = n.sourceId WHERE n.seenNs < ? AND s.closedNs IS NULL "
+        "ORDER BY n.seenNs LIMIT 1",
     [COUNT_SESSIONS] = "SELECT count(*) FROM NVTXT_SESSIONS WHERE uid = ?",
 };
 
@@ -108,13 +112,21 @@ static int write_state(struct store_sessions *sessions, const struct store_share
     const struct store_source *source = &share->pub.source;
     int64_t uid = source->has_peer ? source->peer_uid : -1;
     int64_t open_bytes = (int64_t)share->pub.open_bytes;
-    if (!share->state.data) {
-        return STORE_SQL_RUN(sessions, SET_SESSION, "tiiinii", source->session_id, source->id, uid,
-                             (int64_t)share->pub.line, sessions->txn->now_ns, open_bytes);
+    int rc;
+    if (share->state.data) {
+        rc = STORE_SQL_RUN(sessions, SET_SESSION, "iisiii", source->id, (int64_t)share->pub.line,
+                           share->state.data, share->state.len, sessions->txn->now_ns, open_bytes,
+                           uid);
+    } else {
+        rc = STORE_SQL_RUN(sessions, SET_SESSION, "iiniii", source->id, (int64_t)share->pub.line,
+                           sessions->txn->now_ns, open_bytes, uid);
     }
-    return STORE_SQL_RUN(sessions, SET_SESSION, "tiiisii", source->session_id, source->id, uid,
-                         (int64_t)share->pub.line, share->state.data, share->state.len,
-                         sessions->txn->now_ns, open_bytes);
+    if (rc != SQLITE_OK || sqlite3_changes(sessions->txn->db) > 0) {
+        return rc;
+    }
+    return STORE_SQL_RUN(sessions, ADD_SESSION, "iisiiti", source->id, (int64_t)share->pub.line,
+                         share->state.data, share->state.len, sessions->txn->now_ns, open_bytes,
+                         source->session_id, uid);
 }
 
 static int write_share(struct store_sessions *sessions, const struct store_share *share) {
@@ -122,10 +134,7 @@ static int write_share(struct store_sessions *sessions, const struct store_share
     int rc = SQLITE_OK;
     if (share->pub.ended) {
         rc = STORE_SQL_RUN(sessions, DROP_SOURCE_OPEN, "i", source->id);
-        return rc
-                   ?: source->session_id
-                      ? STORE_SQL_RUN(sessions, DROP_SESSION, "t", source->session_id)
-                      : SQLITE_OK;
+        return rc ?: STORE_SQL_RUN(sessions, DROP_SESSION, "i", source->id);
     }
     for (const struct store_opened *opened = share->opened; opened && rc == SQLITE_OK;
          opened = opened->next) {
@@ -245,9 +254,9 @@ struct nvtxt_counters store_sessions_counters(sqlite3_stmt *stmt, int first) {
     };
 }
 
-static int load_source(struct store_sessions *sessions, const char *session_id,
+static int load_source(struct store_sessions *sessions, const char *session_id, int64_t uid,
                        struct store_session *session, bool *found) {
-    int rc = STORE_SQL_BIND(sessions, LOAD_SOURCE, "t", session_id);
+    int rc = STORE_SQL_BIND(sessions, LOAD_SOURCE, "ti", session_id, uid);
     sqlite3_stmt *stmt = sessions->stmts[LOAD_SOURCE];
     *found = store_sql_next(stmt, &rc);
     if (*found) {
@@ -267,9 +276,9 @@ static int load_source(struct store_sessions *sessions, const char *session_id,
     return store_sql_done(stmt, rc);
 }
 
-int store_sessions_load(struct store_sessions *sessions, const char *session_id,
+int store_sessions_load(struct store_sessions *sessions, const char *session_id, int64_t uid,
                         struct store_session *session, bool *found) {
-    int rc = load_source(sessions, session_id, session, found);
+    int rc = load_source(sessions, session_id, uid, session, found);
     if (rc == SQLITE_OK && *found && !session->ended) {
         rc = store_sessions_ranges(sessions, session->source_id, &session->ranges,
                                    &session->range_count);
@@ -278,12 +287,13 @@ int store_sessions_load(struct store_sessions *sessions, const char *session_id,
 }
 
 int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns, char *session_id,
-                           size_t size, bool *found) {
+                           size_t size, int64_t *uid, bool *found) {
     int rc = STORE_SQL_BIND(sessions, FIND_EXPIRED, "i", before_ns);
     sqlite3_stmt *stmt = sessions->stmts[FIND_EXPIRED];
     *found = store_sql_next(stmt, &rc);
     if (*found) {
         store_sql_text(stmt, 0, session_id, size);
+        *uid = sqlite3_column_int64(stmt, 1);
     }
     return store_sql_done(stmt, rc);
 }

@@ -15,7 +15,7 @@
 #include "store/write/domains.h"
 #include "store/write/txn.h"
 
-#define STORE_SESSIONS_STMTS 10
+#define STORE_SESSIONS_STMTS 11
 
 struct store_sessions {
     struct store_txn *txn;
@@ -32,14 +32,14 @@ int store_sessions_write(struct store_sessions *sessions, const struct store_bat
 
 // As store_session_load(), without diagnostics; `*found` is false for an id that was never seen.
 // store_sessions_diags() appends the diagnostics of lines > acked.
-int store_sessions_load(struct store_sessions *sessions, const char *session_id,
+int store_sessions_load(struct store_sessions *sessions, const char *session_id, int64_t uid,
                         struct store_session *session, bool *found);
 int store_sessions_diags(struct store_sessions *sessions, uint64_t acked,
                          struct store_session *session);
 
 // See store_session_expired().
 int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns, char *session_id,
-                           size_t size, bool *found);
+                           size_t size, int64_t *uid, bool *found);
 
 // The open ranges of a source in the order of seq, appended to an empty array. The caller frees it
 // with store_ranges_free(), also after a failure.

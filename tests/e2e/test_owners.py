@@ -22,8 +22,8 @@ CONFIG = "SocketMode=0666\n"
 class Shared(lib.Daemon):
     """A daemon whose data socket everybody may use."""
 
-    def __init__(self, start=True):
-        super().__init__(config=CONFIG, start=False)
+    def __init__(self, config="", start=True):
+        super().__init__(config=CONFIG + config, start=False)
         os.chmod(self.folder, 0o755)
         if start:
             self.start()
@@ -80,25 +80,41 @@ def ask(uid, daemon, session, lines=""):
 ID = "5f2a1e9c-77b0-4d7e-9a55-0c3b8d1e2f40"
 
 
-def test_a_session_is_resumed_by_its_user_only():
-    with Shared() as daemon:
-        reply = ask(ONE, daemon, ID, HEADER + 'Marker, 1, "one"\n')
-        assert '"line":3' in reply, reply
-        for uid in (OTHER, 0):
-            reply = ask(uid, daemon, ID, 'Marker, 2, "forged"\n')
-            assert '"error"' in reply and "another user" in reply, reply
-        daemon.stop()
-        daemon.start()
-        reply = ask(OTHER, daemon, ID, 'Marker, 2, "forged"\n')
-        assert '"error"' in reply and "another user" in reply, reply
-        reply = ask(ONE, daemon, ID, 'Marker, 3, "again"\n#nvtxt-end\n')
-        assert '"line":4' in reply, reply
-        lib.wait_for(lambda: daemon.query("SELECT text, peerUid FROM NVTX_EVENTS, NVTXT_SOURCES WHERE "
-                                          "sessionId = ? AND eventType = 34 ORDER BY start", ID) ==
-                     [("one", ONE), ("again", ONE)], "both are stored")
-        for session, uid in ((ID, OTHER), (ID, 0)):  # an ended one is nobody else's either
-            reply = ask(uid, daemon, session)
-            assert '"error"' in reply or "welcome" not in reply, reply
+def test_the_same_id_of_two_users_is_two_sessions():
+    texts = ("SELECT text FROM NVTX_EVENTS e JOIN NVTXT_EVENT_SOURCES x ON e.rowid BETWEEN firstRow AND lastRow"
+             " JOIN NVTXT_SOURCES s ON s.id = x.sourceId WHERE eventType = 34 AND sessionId = ? AND peerUid = ?"
+             " ORDER BY start")
+    for claim in ("none", "peer"):
+        with Shared("Claim=%s\n" % claim) as daemon:
+            users = (ONE, OTHER, 0)
+            for number, uid in enumerate(users):  # the first one knows the id, and is there first
+                reply = ask(uid, daemon, ID, HEADER + "Mine = 'v%d'\n" % uid * (number + 1) + "Marker, 1, $Mine\n")
+                assert '"line":%d' % (4 + number) in reply, reply
+            for again in range(2):
+                for number, uid in enumerate(users):
+                    reply = ask(uid, daemon, ID, "Marker, %d, $Mine\n" % (again + 2))
+                    assert '"line":%d' % (5 + number + again) in reply, reply
+                daemon.control("rotate")
+                daemon.stop()
+                daemon.start()
+            for number, uid in enumerate(users):
+                reply = ask(uid, daemon, ID, "#nvtxt-end\n")
+                assert '"end"' in reply and '"events":3' in reply, reply
+                lib.wait_for(lambda: daemon.query("SELECT count(*) FROM NVTXT_SESSIONS") == [(2 - number,)], "it ended")
+            lib.equal(sorted(daemon.query("SELECT peerUid, lines, ended FROM NVTXT_SOURCES WHERE sessionId = ?", ID)),
+                      sorted((uid, 6 + number, "end") for number, uid in enumerate(users)))
+            for _ in range(2):
+                for uid in users:  # ended ones are known by both, too
+                    reply = ask(uid, daemon, ID, "Marker, 9, $Mine\n")
+                    assert '"end"' in reply and '"events":3' in reply, reply
+                reply = ask(12345, daemon, ID, HEADER)
+                assert '"ack"' in reply, reply
+                daemon.control("rotate")
+            found = {uid: [] for uid in users}
+            for segment in daemon.segments():
+                for uid in users:
+                    found[uid] += lib.rows(segment, texts, ID, uid)
+            lib.equal(found, {uid: [("v%d" % uid,)] * 3 for uid in users})
 
 
 def test_the_same_name_is_another_session_of_another_user():
@@ -173,24 +189,20 @@ def open_folder():
     return folder
 
 
-def test_a_session_of_another_user_is_refused_at_once_and_the_spool_stays():
+def test_an_id_that_another_user_took_ahead_stops_nobody():
     with open_folder() as folder, Shared(start=False) as daemon:
         texts = {spooled(ONE, daemon, folder, text=text): text for text in ("a", "b")}
         first, second = sorted(texts)
         daemon.start()
         reply = ask(OTHER, daemon, first, HEADER)
         assert '"ack"' in reply, reply
-        mine = [name for name in sorted(os.listdir(folder)) if name.startswith(first)]
-        status, told = as_user(ONE, "nvtxt-send", "--socket", daemon.socket, "--resume", folder)
-        lib.equal((status, told), (77, "nvtxt-send: session %s belongs to another user of the daemon at %s: its "
-                                   "lines are left in %s\n" % (first, daemon.socket, folder)))
-        lib.equal(sorted(os.listdir(folder)), mine)  # the other one was sent
+        lib.equal(as_user(ONE, "nvtxt-send", "--socket", daemon.socket, "--resume", folder), (0, ""))
+        lib.equal(os.listdir(folder), [])
+        lib.equal(as_user(OTHER, "nvtxt-send", "--socket", daemon.socket, "--session", second,
+                          stdin=HEADER + 'Marker, 2, "c"\n'), (0, ""))
         daemon.settled()
-        lib.equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34"), [(texts[second],)])
-        status, told = as_user(ONE, "nvtxt-send", "--socket", daemon.socket, "--session", first, stdin=HEADER)
-        assert status == 77 and told.count("\n") == 1 and "--session" in told, (status, told)
-        reply = ask(ONE, daemon, first)
-        assert '"foreign-session"' in reply, reply
+        lib.equal(sorted(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34")),
+                  [("a",), ("b",), ("c",)])
 
 
 def test_segments_of_another_owner_are_left_alone():

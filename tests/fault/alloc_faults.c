@@ -174,7 +174,7 @@ static int write_to(struct store *store, struct store_batch *batch) {
     r = r ? r : store_write(store, batch);
     r = r ? r : store_commit(store);
     store_rollback(store);
-    r = r ? r : store_session_load(store, SESSION, true, 0, &session);
+    r = r ? r : store_session_load(store, SESSION, 0, true, 0, &session);
     if (r == 0) {
         struct nvtxt_interp *interp = NULL;
         r = nvtxt_state_restore(&interp, &config, nvtxt_slice_of(session.state));

@@ -77,7 +77,7 @@ static int open_store(struct run *run) {
 // How many batches the store has, by the session's line.
 static int stored_batches(struct run *run, unsigned *count) {
     struct store_session session;
-    int r = store_session_load(run->store, SESSION, true, 0, &session);
+    int r = store_session_load(run->store, SESSION, -1, true, 0, &session);
     must(r != STORE_CORRUPT, "a fault is no corruption");
     *count = r == STORE_DONE ? (unsigned)(session.line / EVENTS) : 0;
     must(r != STORE_DONE || session.line % EVENTS == 0, "half a batch");

@@ -96,7 +96,7 @@ static void follow(bool check) {
 
 static bool knows(int segment, int number) {
     struct store_session session;
-    int r = store_session_load(kit.store, id_of(segment, number), false, 0, &session);
+    int r = store_session_load(kit.store, id_of(segment, number), -1, false, 0, &session);
     if (r == STORE_DONE) {
         cr_assert(session.ended);
         cr_assert_eq(session.counters.lines, (uint64_t)segment);
@@ -131,6 +131,48 @@ static int64_t index_int(const char *sql) {
     sqlite3_finalize(stmt);
     sqlite3_close(db);
     return value;
+}
+
+static bool knows_of(int64_t uid) {
+    struct store_session session;
+    int r = store_session_load(kit.store, id_of(9, 9), uid, false, 0, &session);
+    bool right = r == STORE_DONE && session.counters.lines == (uint64_t)uid;
+    store_session_deinit(&session);
+    return right;
+}
+
+// Ends the session in the segment in use; its lines are as many as the number of its user.
+static void end_session_of(int64_t source_id, int64_t uid) {
+    struct nvtxt_counters counters = {.lines = (uint64_t)uid};
+    struct store_source source = {.id = source_id,
+                                  .kind = STORE_SOURCE_SESSION,
+                                  .session_id = id_of(9, 9),
+                                  .has_peer = true,
+                                  .peer_uid = uid};
+    struct store_batch_source *share = store_batch_source(kit.batch, &source);
+    cr_assert_eq(store_batch_progress(share, &counters, NVTXT_SLICE("")), 0);
+    cr_assert_eq(store_batch_end_source(share, "end", 1000), 0);
+}
+
+Test(ended, of_several_users_are_several_under_one_id) {
+    begin();
+    end_session_of(1001, 1000);
+    end_session_of(1002, 2000);
+    kit_commit(&kit);
+    cr_assert(knows_of(1000) && knows_of(2000) && !knows_of(3000));
+    rotate();
+    end_session_of(1003, 3000);
+    kit_commit(&kit);
+    rotate();
+    make_segments(2);
+    for (int indexed = 0; indexed < 2; indexed++) {
+        cr_assert(knows_of(1000) && knows_of(2000) && knows_of(3000) && !knows_of(4000));
+        follow(false);
+    }
+    cr_assert_eq(index_int("SELECT count(*) FROM ended WHERE id = '00000000-0000-4000-8000-"
+                           "000009000009' AND uid IN (1000, 2000, 3000)"),
+                 3);
+    end();
 }
 
 Test(ended, are_known_whatever_is_in_the_index) {

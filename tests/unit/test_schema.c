@@ -68,6 +68,7 @@ Test(schema, has_our_tables_with_the_columns_of_the_page_first) {
                           "openedNs,closedNs,ended,lines,events,warnings,errors,firstNs,lastNs"},
         {"NVTXT_DIAGNOSTICS", "sourceId,line,column,severity,stage,code,message,excerpt,atNs"},
         {"NVTXT_SESSIONS", "sessionId,sourceId,uid,line,state,seenNs,openBytes"},
+        {"NVTXT_STATE", "sourceId,part,state"},
         {"NVTXT_OPEN_RANGES", "sourceId,globalTid,kind,depth,rangeId,start,text,category,color,"
                               "domainId,line,seq,column,excerpt,int64Value,doubleValue,uint64Value,"
                               "uint32Value,int32Value,floatValue,jsonText"},
@@ -106,7 +107,7 @@ Test(schema, says_what_it_is_and_that_the_timeline_is_unix_time) {
     assert_rows(&kit, "SELECT count(*) FROM ENUM_NSYS_EVENT_TYPE WHERE label IS NOT name", "0");
     assert_rows(&kit, "SELECT count(*) FROM META_DATA_EXPORT WHERE value LIKE '%nsys%'", "0");
     assert_rows(&kit, "PRAGMA application_id", "1314280536");
-    assert_rows(&kit, "PRAGMA user_version", "5");
+    assert_rows(&kit, "PRAGMA user_version", "6");
     assert_rows(&kit, "SELECT globalVid, duration, startTime, stopTime FROM ANALYSIS_DETAILS",
                 "0|0|0|0");
     kit_close(&kit);
@@ -353,10 +354,10 @@ Test(schema, brings_a_store_of_the_first_version_up_to_date) {
     sqlite3_close(db);
     kit_exec(&kit, "INSERT INTO NVTXT_SOURCES (id, events) VALUES (7, 3)");
     cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
-    assert_rows(&kit, "PRAGMA user_version", "5");
+    assert_rows(&kit, "PRAGMA user_version", "6");
     assert_rows(&kit, "SELECT id, events, priorEvents IS NULL FROM NVTXT_SOURCES", "7|3|1");
     assert_rows(&kit, "SELECT count(*) FROM NVTXT_SEGMENT", "0");
-    assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'SCHEMA_VERSION'", "5");
+    assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'SCHEMA_VERSION'", "6");
     cr_assert_eq(store_next_source_id(kit.store), 8);
     kit_close(&kit);
 }
@@ -384,7 +385,7 @@ Test(schema, brings_a_store_of_the_third_version_up_to_date) {
                  sqlite3_errmsg(db));
     sqlite3_close(db);
     cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
-    assert_rows(&kit, "PRAGMA user_version", "5");
+    assert_rows(&kit, "PRAGMA user_version", "6");
     assert_rows(&kit, "SELECT id, events, levels FROM NVTXT_SOURCES", "7|3|NULL");
     assert_rows(&kit, "SELECT message, category, level FROM NVTXT_TIMELINE",
                 "of 5|I/O|NULL of 6|I/O|NULL none|8|NULL");
@@ -398,7 +399,7 @@ Test(schema, brings_a_store_of_the_third_version_up_to_date) {
     assert_rows(&kit, "SELECT name, label FROM ENUM_NSYS_EVENT_TYPE WHERE id = 34",
                 "NvtxMark|NvtxMark");
     assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name LIKE '%SCHEMA_VERSION'",
-                "5 5");
+                "6 6");
     kit_close(&kit);
 }
 
@@ -429,10 +430,10 @@ Test(schema, brings_a_store_of_the_fourth_version_up_to_date) {
     cr_assert_eq(store_schema_cupti(db, true), SQLITE_OK);
     sqlite3_close(db);
     cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
-    assert_rows(&kit, "PRAGMA user_version", "5");
+    assert_rows(&kit, "PRAGMA user_version", "6");
     assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name LIKE '%SCHEMA_VERSION'",
-                "5 5");
-    cr_assert_eq(store_session_load(kit.store, "s", false, 0, &session), STORE_DONE);
+                "6 6");
+    cr_assert_eq(store_session_load(kit.store, "s", -1, false, 0, &session), STORE_DONE);
     cr_assert_eq(session.range_count, 1);
     cr_assert_eq(session.ranges[0].payload.kind, NVTXT_PAYLOAD_INT64);
     cr_assert_eq(session.ranges[0].payload.int64, -4);
@@ -446,6 +447,35 @@ Test(schema, brings_a_store_of_the_fourth_version_up_to_date) {
     kit_add(&kit, 8, &event);
     kit_commit(&kit);
     assert_rows(&kit, "SELECT message, payload FROM NVTXT_TIMELINE", "m|[1]");
+    kit_close(&kit);
+}
+
+// A store of version 5: sessions had their id alone as key.
+static const char fifth_version[] =
+    "INSERT INTO NVTXT_SOURCES (id, kind, sessionId, lines, events, peerUid) VALUES "
+    "(7, 'session', 's', 3, 0, 1000), (8, 'session', 't', 4, 0, NULL);"
+    "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, uid, line, state, seenNs, openBytes) VALUES "
+    "('s', 7, NULL, 3, '{}', 1, 9), ('t', 8, 2000, 4, '[]', 2, 0)";
+
+Test(schema, brings_a_store_of_the_fifth_version_up_to_date) {
+    struct kit kit;
+    sqlite3 *db;
+    kit_folder(&kit);
+    cr_assert_eq(sqlite3_open(kit.path, &db), SQLITE_OK);
+    cr_assert_eq(store_schema_upgrade(db, store_schema_steps, 5), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, fifth_version, NULL, NULL, NULL), SQLITE_OK, "%s",
+                 sqlite3_errmsg(db));
+    sqlite3_close(db);
+    cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
+    assert_rows(&kit, "PRAGMA user_version", "6");
+    assert_rows(&kit,
+                "SELECT sessionId, sourceId, uid, line, state, seenNs, openBytes FROM "
+                "NVTXT_SESSIONS ORDER BY sourceId",
+                "s|7|1000|3|{}|1|9 t|8|2000|4|[]|2|0");
+    assert_rows(&kit, "SELECT name FROM pragma_table_info('NVTXT_SESSIONS') WHERE pk ORDER BY pk",
+                "uid sessionId");
+    assert_rows(&kit, "SELECT count(*) FROM sqlite_master WHERE name = 'sessionsBefore'", "0");
+    kit_exec(&kit, "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, uid) VALUES ('s', 9, 2000)");
     kit_close(&kit);
 }
 

@@ -60,11 +60,11 @@ Test(expiry, ends_a_session_that_is_due_but_not_one_that_connects) {
     cr_assert_eq(expiry_start(&expiry, &kit.server), 0);
     int64_t seen_ns = clocks_realtime_ns(); // not so long ago that a search forgets them
     cr_assert_eq(parked_put(&kit.server.parked, BACK, uid, 0, seen_ns, 0), 0);
-    int64_t due_ns;
-    cr_assert_null(parked_first_due(&kit.server.parked, &due_ns));
+    int64_t due_uid, due_ns;
+    cr_assert_null(parked_first_due(&kit.server.parked, &due_uid, &due_ns));
     cr_assert_eq(parked_put(&kit.server.parked, BACK, uid, 0, seen_ns, 1), 0);
     cr_assert_eq(parked_put(&kit.server.parked, ABSENT, uid, 7, seen_ns, 100000), 0);
-    cr_assert_str_eq(parked_first_due(&kit.server.parked, &due_ns), BACK);
+    cr_assert_str_eq(parked_first_due(&kit.server.parked, &due_uid, &due_ns), BACK);
     struct job *asked = kit_take(&kit, JOB_SESSION_LOAD); // the timer was set anew
     cr_assert_str_eq(asked->session_id, BACK);
     int client = kit_connect(&kit);
@@ -73,7 +73,7 @@ Test(expiry, ends_a_session_that_is_due_but_not_one_that_connects) {
     give_back(&kit, asked, 2);
     kit_finish(&kit, kit_take(&kit, JOB_EXPIRED));
     cr_assert_eq(kit.server.hub.stats.sessions_expired, 0);
-    cr_assert_str_eq(parked_first_due(&kit.server.parked, &due_ns), BACK);
+    cr_assert_str_eq(parked_first_due(&kit.server.parked, &due_uid, &due_ns), BACK);
     kit_finish(&kit, load);
     close(client);
     expiry_stop(&expiry);

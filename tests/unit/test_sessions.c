@@ -37,7 +37,7 @@ static struct store_batch_source *add_session(struct kit *kit, int64_t id, uint6
 }
 
 static int load(struct kit *kit, struct store_session *session) {
-    return store_session_load(kit->store, SESSION, false, 0, session);
+    return store_session_load(kit->store, SESSION, 1000, false, 0, session);
 }
 
 Test(sessions, does_not_know_an_id_that_was_never_seen) {
@@ -280,7 +280,7 @@ Test(sessions, gives_the_diagnostics_of_lines_that_were_not_acked) {
         cr_assert_eq(sink.on_diag(sink.context, &diag), 0);
     }
     kit_commit(&kit);
-    cr_assert_eq(store_session_load(kit.store, SESSION, true, 20, &session), STORE_DONE);
+    cr_assert_eq(store_session_load(kit.store, SESSION, 1000, true, 20, &session), STORE_DONE);
     cr_assert_eq(session.diag_count, 2);
     cr_assert_eq(session.diags[0].line, 30);
     cr_assert_eq(session.diags[0].column, 2);
@@ -315,6 +315,7 @@ Test(sessions, stores_a_loss_with_its_share_or_not_at_all) {
 Test(sessions, finds_the_session_that_was_not_seen_for_the_longest_time) {
     struct kit kit;
     char id[64];
+    int64_t uid;
     kit_open(&kit);
     add_session(&kit, 1, 1, "{}");
     struct store_source source = session_source(2, "other");
@@ -324,11 +325,60 @@ Test(sessions, finds_the_session_that_was_not_seen_for_the_longest_time) {
     kit_exec(&kit, "UPDATE NVTXT_SESSIONS SET seenNs = iif(sessionId = 'other', 100, 200)");
     // A row without an open session is in nobody's way.
     kit_exec(&kit, "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, seenNs) VALUES ('x', 99, 1)");
-    cr_assert_eq(store_session_expired(kit.store, 100, id, sizeof(id)), STORE_NOT_FOUND);
-    cr_assert_eq(store_session_expired(kit.store, 150, id, sizeof(id)), STORE_DONE);
+    cr_assert_eq(store_session_expired(kit.store, 100, id, sizeof(id), &uid), STORE_NOT_FOUND);
+    cr_assert_eq(store_session_expired(kit.store, 150, id, sizeof(id), &uid), STORE_DONE);
     cr_assert_str_eq(id, "other");
-    cr_assert_eq(store_session_expired(kit.store, 300, id, sizeof(id)), STORE_DONE);
+    cr_assert_eq(store_session_expired(kit.store, 300, id, sizeof(id), &uid), STORE_DONE);
     cr_assert_str_eq(id, "other");
+    kit_close(&kit);
+}
+
+static uint64_t line_of(struct kit *kit, int64_t uid) {
+    struct store_session session;
+    int r = store_session_load(kit->store, SESSION, uid, false, 0, &session);
+    cr_assert(r == STORE_DONE || r == STORE_NOT_FOUND);
+    uint64_t line = r == STORE_DONE ? session.line : 0;
+    store_session_deinit(&session);
+    return line;
+}
+
+Test(sessions, of_two_users_are_two_under_one_id) {
+    struct kit kit;
+    char id[64];
+    int64_t uid;
+    kit_open(&kit);
+    add_session(&kit, 1, 10, "{}");
+    struct store_source source = session_source(2, SESSION);
+    source.peer_uid = 2000;
+    struct store_batch_source *share = store_batch_source(kit.batch, &source);
+    cr_assert_eq(store_batch_session(share, 20, NVTXT_SLICE("{}")), 0);
+    kit_commit(&kit);
+    cr_assert_eq(line_of(&kit, 1000), 10);
+    cr_assert_eq(line_of(&kit, 2000), 20);
+    cr_assert_eq(line_of(&kit, 3000), 0);
+    kit_exec(&kit, "UPDATE NVTXT_SESSIONS SET seenNs = iif(uid = 2000, 100, 200)");
+    cr_assert_eq(store_session_expired(kit.store, 150, id, sizeof(id), &uid), STORE_DONE);
+    cr_assert_eq(uid, 2000);
+    share = store_batch_source(kit.batch, &source);
+    cr_assert_eq(store_batch_end_source(share, "end", 1000), 0);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT uid, line FROM NVTXT_SESSIONS", "1000|10");
+    kit_close(&kit);
+}
+
+Test(sessions, without_a_user_are_those_of_their_source) {
+    struct kit kit;
+    kit_open(&kit);
+    add_session(&kit, 1, 10, "{}");
+    kit_commit(&kit);
+    kit_exec(&kit, "UPDATE NVTXT_SESSIONS SET uid = NULL");
+    cr_assert_eq(line_of(&kit, 1000), 10);
+    cr_assert_eq(line_of(&kit, 2000), 0);
+    add_session(&kit, 1, 11, "{}"); // it goes on
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT uid, line FROM NVTXT_SESSIONS", "1000|11");
+    kit_exec(&kit, "UPDATE NVTXT_SESSIONS SET uid = NULL; UPDATE NVTXT_SOURCES SET peerUid = NULL");
+    cr_assert_eq(line_of(&kit, 2000), 11, "nobody knows whose it is");
     kit_close(&kit);
 }
 
@@ -443,8 +493,8 @@ Test(sessions, answers_no_question_by_a_scan) {
     }
     const char *plan = kit_text(
         &kit, "EXPLAIN QUERY PLAN SELECT id FROM NVTXT_SOURCES s WHERE closedNs IS NULL AND "
-              "(kind <> 'session' OR NOT EXISTS (SELECT 1 FROM NVTXT_SESSIONS n WHERE n.sessionId "
-              "= s.sessionId)) LIMIT 5");
+              "(kind <> 'session' OR NOT EXISTS (SELECT 1 FROM NVTXT_SESSIONS n WHERE n.sourceId "
+              "= s.id)) LIMIT 5");
     cr_assert_not_null(strstr(plan, "NVTXT_SOURCES_OPEN"), "%s", plan);
     kit_close(&kit);
 }
