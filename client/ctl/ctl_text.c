@@ -122,12 +122,14 @@ static size_t print_pair(FILE *out, size_t used, const char *name, const char *v
 static size_t print_folders(FILE *out, size_t used, const char *name, const json_t *list) {
     size_t index;
     json_t *folder;
-    char path[VALUE_SIZE - 64], value[VALUE_SIZE];
+    char path[VALUE_SIZE - 128], value[VALUE_SIZE], over[64];
     json_array_foreach(list, index, folder) {
         format_fit(path, sizeof(path), format_text(folder, "path"), 0);
         int64_t files = format_integer(folder, "files");
-        snprintf(value, sizeof(value), "%s (%" PRId64 " file%s%s)", path, files,
-                 files == 1 ? "" : "s",
+        int64_t passed_over = format_integer(folder, "passed_over");
+        snprintf(over, sizeof(over), ", %" PRId64 " empty ones passed over", passed_over);
+        snprintf(value, sizeof(value), "%s (%" PRId64 " file%s%s%s)", path, files,
+                 files == 1 ? "" : "s", passed_over > 0 ? over : "",
                  json_is_true(json_object_get(folder, "watched")) ? "" : ", not there");
         fprintf(out, "%s%-*s %s\n", index == 0 && used > 0 ? "\n" : "", LABEL_WIDTH,
                 index == 0 ? "folders:" : "", value);

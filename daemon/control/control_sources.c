@@ -94,9 +94,12 @@ void control_sources(struct control_call *call) {
 void control_add_folders(json_t *status, const struct watch *watch) {
     json_t *list = json_array();
     for (const struct folder *folder = watch->folders; list && folder; folder = folder->next) {
-        json_array_append_new(list, json_pack("{s:o, s:b, s:I}", "path", control_text(folder->path),
-                                              "watched", folder->up, "files",
-                                              (json_int_t)folder->names.count));
+        json_t *row = json_pack("{s:o, s:b, s:I}", "path", control_text(folder->path), "watched",
+                                folder->up, "files", (json_int_t)folder->names.count);
+        if (row && folder->passed_over > 0) {
+            json_object_set_new(row, "passed_over", json_integer((json_int_t)folder->passed_over));
+        }
+        json_array_append_new(list, row);
     }
     json_object_set_new(status, "files", json_integer((json_int_t)watch->known.count));
     json_object_set_new(status, "folders", list);

@@ -68,6 +68,25 @@ static void leave_alone(struct folder *folder, struct folder_name *name, const c
                 watch_escaped(path, text, sizeof(text)));
 }
 
+// Another file may have had its name.
+static void pass_over(struct folder *folder, struct folder_name *name) {
+    char text[512];
+    folder->passed_over++;
+    if (!folder->logged_empty) {
+        log_warning("the watched folders have more than %d empty files: the others are followed "
+                    "from their first byte on folder=\"%s\"",
+                    KNOWN_EMPTY_MOST, watch_escaped(folder->path, text, sizeof(text)));
+    }
+    folder->logged_empty = true;
+    if (name && name->follow) {
+        known_files_lose_name(name->follow, true);
+        name->follow = NULL;
+    }
+    if (name) {
+        drop_name(folder, name);
+    }
+}
+
 static void see(struct folder *folder, const struct watch_entry *entry) {
     char path[PATH_MAX + NAME_MAX + 2];
     const struct watch_stat *stat = &entry->stat;
@@ -76,6 +95,10 @@ static void see(struct folder *folder, const struct watch_entry *entry) {
         if (name) {
             drop_name(folder, name);
         }
+        return;
+    }
+    if (!stat->error && known_files_pass_over(&folder->watch->known, stat)) {
+        pass_over(folder, name);
         return;
     }
     if (!name) {
@@ -340,7 +363,10 @@ static void work(uv_work_t *req) {
 
 static void merge(struct folder *folder) {
     const struct watch_list *list = &folder->list;
-    folder->all_round += list->all && !list->error;
+    if (list->all && !list->error) {
+        folder->all_round++;
+        folder->passed_over = 0;
+    }
     for (size_t i = 0; i < list->count; i++) {
         see(folder, &list->entries[i]);
     }

@@ -45,6 +45,8 @@ static int take_source(struct follow *follow, int64_t id, int64_t opened_ns, con
         return -ENOMEM;
     }
     follow->source_id = id;
+    follow->watch->known.blanks -= follow->blank;
+    follow->blank = false;
     follow->live->source = source;
     return 0;
 }

@@ -39,6 +39,7 @@ struct follow *known_files_add(struct watch *watch, const char *path, int64_t de
 
 void known_files_forget(struct follow *follow) {
     struct known_files *known = &follow->watch->known;
+    known->blanks -= follow->blank;
     nvtxt_hash_remove(&known->by_inode, &follow->by_inode);
     LIST_REMOVE(known->first, follow);
     known->count--;
@@ -74,7 +75,28 @@ static struct follow *find(struct known_files *known, const char *path,
 struct follow *known_files_find_or_add(struct watch *watch, const char *path,
                                        const struct watch_stat *stat) {
     struct follow *follow = find(&watch->known, path, stat);
-    return follow ? follow : known_files_add(watch, path, stat->device, stat->inode);
+    if (follow) {
+        return follow;
+    }
+    follow = known_files_add(watch, path, stat->device, stat->inode);
+    if (follow && stat->size == 0) {
+        follow->blank = true;
+        watch->known.blanks++;
+    }
+    return follow;
+}
+
+bool known_files_pass_over(const struct known_files *known, const struct watch_stat *stat) {
+    if (!stat->is_file || stat->size > 0 || known->blanks < KNOWN_EMPTY_MOST) {
+        return false;
+    }
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&known->by_inode, hash_of(stat->inode));
+    for (; node; node = nvtxt_hash_next(node)) {
+        if (NVTXT_CONTAINER_OF(node, struct follow, by_inode)->at.inode == stat->inode) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void known_files_retire(struct known_files *known, int64_t device, int64_t inode) {

@@ -11,12 +11,15 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
 #include "protocol/base/hash_value.h"
 #include "protocol/lang/timebase.h"
+
+#define FIRST_ROOM 4096 // bytes; a mapping is of whole pages
 
 #define SUFFIX ".nvtxt"
 
@@ -58,21 +61,45 @@ static bool is_silent(int fd) {
     return false;
 }
 
+// A list may have 100,000 names, and each thread of the pool would keep the memory of its largest
+// one. So lists are in mappings of their own, and the system gets those back.
+static void *take_room(struct watch_room *room, size_t bytes) {
+    if (room->bytes - room->used < bytes) {
+        size_t wanted = room->bytes ? room->bytes : FIRST_ROOM;
+        while (wanted - room->used < bytes) {
+            wanted *= 2;
+        }
+        void *data = room->data ? mremap(room->data, room->bytes, wanted, MREMAP_MAYMOVE)
+                                : mmap(NULL, wanted, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (data == MAP_FAILED) {
+            return NULL;
+        }
+        room->data = data;
+        room->bytes = wanted;
+    }
+    void *taken = (char *)room->data + room->used;
+    room->used += bytes;
+    return taken;
+}
+
+static void free_room(struct watch_room *room) {
+    if (room->data) {
+        munmap(room->data, room->bytes);
+    }
+}
+
+// `name` of the new entry is set by set_names(): until then the texts may move.
 static int add(struct watch_list *list, int fd, const char *name) {
     struct stat stat;
-    if ((list->count & (list->count - 1)) == 0) { // a power of two: full
-        size_t room = list->count ? list->count * 2 : 1;
-        struct watch_entry *grown = realloc(list->entries, room * sizeof(*grown));
-        if (!grown) {
-            return -ENOMEM;
-        }
-        list->entries = grown;
-    }
-    struct watch_entry *entry = &list->entries[list->count];
-    *entry = (struct watch_entry){.name = strdup(name)};
-    if (!entry->name) {
+    size_t size = strlen(name) + 1;
+    char *text = take_room(&list->texts, size);
+    struct watch_entry *entry = text ? take_room(&list->rows, sizeof(*entry)) : NULL;
+    if (!entry) {
         return -ENOMEM;
     }
+    memcpy(text, name, size);
+    *entry = (struct watch_entry){0};
     list->count++;
     if (fstatat(fd, name, &stat, AT_SYMLINK_NOFOLLOW) < 0) {
         entry->stat.error = errno == ENOENT ? WATCH_IO_ABSENT : -errno;
@@ -80,6 +107,15 @@ static int add(struct watch_list *list, int fd, const char *name) {
         fill(&entry->stat, &stat);
     }
     return 0;
+}
+
+static void set_names(struct watch_list *list) {
+    char *text = list->texts.data;
+    list->entries = list->rows.data;
+    for (size_t i = 0; i < list->count; i++) {
+        list->entries[i].name = text;
+        text += strlen(text) + 1;
+    }
 }
 
 static int add_all(struct watch_list *list, DIR *folder) {
@@ -130,14 +166,13 @@ int watch_io_list(const char *folder, char *const *names, size_t count, struct w
         r = add(list, fd, names[i]);
     }
     closedir(stream);
+    set_names(list);
     return r;
 }
 
 void watch_io_list_deinit(struct watch_list *list) {
-    for (size_t i = 0; i < list->count; i++) {
-        free(list->entries[i].name);
-    }
-    free(list->entries);
+    free_room(&list->rows);
+    free_room(&list->texts);
     *list = (struct watch_list){0};
 }
 

@@ -31,8 +31,14 @@ struct watch_stat {
 // ---- Folders ------------------------------------------------------------------------------------
 
 struct watch_entry {
-    char *name; // owned
+    const char *name;
     struct watch_stat stat;
+};
+
+// A mapping that grows.
+struct watch_room {
+    void *data;
+    size_t used, bytes;
 };
 
 struct watch_list {
@@ -41,7 +47,8 @@ struct watch_list {
     bool truncated; // there were more names than WATCH_IO_NAMES_MAX
     bool all;       // all names of the folder
     size_t count;
-    struct watch_entry *entries; // owned
+    struct watch_entry *entries;   // in `rows`; their names are in `texts`
+    struct watch_room rows, texts; // owned
 };
 
 #define WATCH_IO_NAMES_MAX 100000 // of a folder: bounds what it can make the daemon remember

@@ -50,6 +50,8 @@ struct folder {
     bool logged_unwatchable;    // that it cannot be watched
     struct log_limit log_names; // who renames in it cannot flood the log
     bool logged_limits;  // that its file system sends no events, or that it has too many names
+    bool logged_empty;   // that some of its empty files are passed over
+    size_t passed_over;  // empty files of the list of all names that is merged, or was last
     uint64_t round;      // of the search: the names were complete in it
     uint64_t list_round; // round of the list that is made now
     uint64_t all_round;  // counts lists of all names
@@ -101,6 +103,7 @@ struct follow {
     int64_t opened_ns;        // when its source was opened
     int64_t closed_ns;        // when it ended
     struct nvtxt_counters counters;
+    bool blank;       // was empty when it was found, and has had no source since
     bool ended;       // its source did
     bool stuck;       // its source's state cannot be read: no more is taken until it begins anew
     bool ready, busy; // waits for its next step; a step is under way
@@ -135,7 +138,7 @@ struct follow_step {
 struct known_files {
     struct follow *first; // in no order
     struct nvtxt_hash by_inode;
-    size_t count;
+    size_t count, blanks;
 };
 
 // ---- The watch ----------------------------------------------------------------------------------

@@ -322,6 +322,27 @@ def test_files_that_never_held_a_byte_are_forgotten_with_their_folder():
         daemon.has("one")
 
 
+def test_empty_files_beyond_the_bound_are_passed_over_until_they_have_a_byte():
+    with Watched() as daemon:
+        def folder():
+            return daemon.control("status")["folders"][0]
+        for number in range(4200):
+            daemon.write("%04d.nvtxt" % number, "")
+        wait_for(lambda: (folder()["files"], folder().get("passed_over")) == (4096, 104),
+                 "some are passed over")
+        equal(daemon.control("status")["files"], 4096)
+        equal(daemon.log_text().count("more than 4096 empty files"), 1)
+        for number in range(4200):
+            if number % 100 == 99:
+                daemon.append("%04d.nvtxt" % number, HEAD + marker("%d" % number))
+        wanted = ["%d" % number for number in range(99, 4200, 100)]
+        daemon.has(*wanted)
+        os.rename(daemon.path("0099.nvtxt"), daemon.path("old"))
+        daemon.write("0099.nvtxt", "")  # another one; there is room for it now
+        daemon.append("0099.nvtxt", HEAD + marker("again"))
+        daemon.has(*wanted, "again")
+
+
 def test_a_folder_may_come_late_and_come_again():
     with Watched(make=False) as daemon:
         daemon.says("a folder cannot be watched: No such file or directory")
