@@ -461,7 +461,7 @@ struct nvtxt_domain *nvtxt_domain_get(const char *text) {
     struct nvtxt_domain *domain = NULL;
     if (text && *text && catalog_enter()) {
         domain = catalog_domain(text);
-        thread_busy = 0;
+        thread_leave();
     }
     errno = saved;
     return domain;
@@ -472,7 +472,7 @@ const struct nvtxt_string *nvtxt_string_get(const char *text) {
     struct nvtxt_string *string = NULL;
     if (catalog_enter()) {
         string = catalog_string(text ? text : "");
-        thread_busy = 0;
+        thread_leave();
     }
     errno = saved;
     return string;
@@ -538,10 +538,23 @@ int nvtxt_init(const struct nvtxt_options *options) {
     recorder_renew_locks();
     pthread_mutex_lock(&recorder.lock);
     int r = life_has_begun() ? -EALREADY : options_give(options);
+    life_start_sender();
     pthread_mutex_unlock(&recorder.lock);
     thread_busy = 0;
     errno = saved;
     return r;
+}
+
+// The start of the sender may have been put off.
+static bool has_sender(void) {
+    if (atomic_load(&recorder.attention) & RECORDER_NO_SENDER) {
+        thread_busy = 1;
+        pthread_mutex_lock(&recorder.lock);
+        life_start_sender();
+        pthread_mutex_unlock(&recorder.lock);
+        thread_busy = 0;
+    }
+    return !(atomic_load(&recorder.attention) & RECORDER_NO_SENDER);
 }
 
 int nvtxt_flush(int timeout_ms) {
@@ -551,7 +564,7 @@ int nvtxt_flush(int timeout_ms) {
         r = 0; // nothing was recorded
     } else if (thread_busy) {
         r = -ETIMEDOUT; // in a signal handler: the call that it interrupted would never end
-    } else if (!(atomic_load(&recorder.attention) & RECORDER_NO_SENDER)) {
+    } else if (has_sender()) {
         r = sender_flush(&life_sender, (int64_t)clock_monotonic() + (int64_t)timeout_ms * 1000000);
     }
     errno = saved;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The first event makes the region and the sender, in a child as in its parent. What cannot be made
-// is tried again a second later; until then calls are counted as dropped. The destructor ends the
-// session; it waits as long as it may, and no longer.
+// is tried again a second later; until then calls are counted as dropped. In a signal handler no
+// thread is started, because that allocates: what is recorded waits in the ring until a call that
+// is surely outside starts the sender. The destructor ends the session; it waits as long as it may,
+// and no longer. Where there is no sender by then, it does the sender's work itself.
 #include "lib/life.h"
 
 #include <errno.h>
@@ -13,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/handler.h"
 #include "lib/options.h"
 #include "lib/ring/catalog.h"
 #include "lib/ring/thread.h"
@@ -101,7 +104,7 @@ static int make_region(bool is_child) {
     return r < 0 ? r : use_region(is_child);
 }
 
-static int start_sender(void) {
+static void prepare_sender(void) {
     memset(&life_sender, 0, sizeof(life_sender));
     struct sender_options *options = &life_sender.options;
     options->path_count = options_paths(options->paths);
@@ -117,7 +120,31 @@ static int start_sender(void) {
     life_sender.asleep = RECORDER_ASLEEP;
     life_sender.dozes = RECORDER_DOZES;
     life_sender.rests = RECORDER_RESTS;
-    return sender_start(&life_sender);
+    sender_prepare(&life_sender);
+}
+
+// Under the recorder's lock, when there is no sender.
+static void start_sender(enum handler_trust trust) {
+    if (now_ns() < retry_at || has_ended || !handler_is_out(trust)) {
+        return;
+    }
+    if (sender_start(&life_sender) < 0) {
+        retry_at = now_ns() + RETRY_NS;
+    } else {
+        atomic_fetch_and(&recorder.attention, ~(uint32_t)RECORDER_NO_SENDER);
+    }
+}
+
+// In a child that has recorded nothing, what is missing is the parent's.
+static bool lacks_sender(void) {
+    return atomic_load(&recorder.attention) & RECORDER_NO_SENDER &&
+           atomic_load(atomic_load(&recorder.alive));
+}
+
+void life_start_sender(void) {
+    if (lacks_sender()) {
+        start_sender(HANDLER_PROMISE);
+    }
 }
 
 static void take_early_losses(void) {
@@ -160,10 +187,9 @@ static int start(bool is_child) {
     owner = getpid();
     take_early_losses();
     atomic_store_explicit(&recorder.has_region, true, memory_order_release);
-    if (start_sender() < 0) {
-        retry_at = now_ns() + RETRY_NS;
-        atomic_store(&recorder.attention, RECORDER_NO_SENDER);
-    }
+    prepare_sender();
+    atomic_store(&recorder.attention, RECORDER_NO_SENDER);
+    start_sender(HANDLER_CALL);
     recorder_set_alive(word);
     take_early_losses(); // of a signal handler meanwhile
     options_log("recording as %s", lib_options.name);
@@ -174,11 +200,8 @@ static void attend(uint32_t attention) {
     int saved = errno;
     if (attention & RECORDER_NO_SENDER) {
         if (now_ns() >= retry_at && pthread_mutex_trylock(&recorder.lock) == 0) {
-            if (atomic_load(&recorder.attention) & RECORDER_NO_SENDER && now_ns() >= retry_at) {
-                retry_at = now_ns() + RETRY_NS;
-                if (start_sender() == 0) {
-                    atomic_fetch_and(&recorder.attention, ~(uint32_t)RECORDER_NO_SENDER);
-                }
+            if (lacks_sender()) {
+                start_sender(HANDLER_CALL);
             }
             pthread_mutex_unlock(&recorder.lock);
         }
@@ -203,6 +226,17 @@ static void log_end(bool done) {
                 (unsigned long long)atomic_load(&life_sender.lines_acked));
 }
 
+// Nobody starts one any more. `was_busy`: a handler ends the process in the middle of a call, which
+// may be the one that makes the sender.
+static bool has_sender(bool was_busy) {
+    int r = was_busy ? pthread_mutex_trylock(&recorder.lock) : pthread_mutex_lock(&recorder.lock);
+    bool has = r != 0 || !(atomic_load(&recorder.attention) & RECORDER_NO_SENDER);
+    if (r == 0) {
+        pthread_mutex_unlock(&recorder.lock);
+    }
+    return has;
+}
+
 // In a child that recorded nothing the word is 0, and there is nothing to end. A signal handler may
 // end the process in the middle of a call, which may hold a lock: then nothing is logged.
 __attribute__((destructor(101))) static void end(void) {
@@ -213,11 +247,9 @@ __attribute__((destructor(101))) static void end(void) {
         !atomic_load(&recorder.has_region)) {
         return;
     }
-    if (atomic_load(&recorder.attention) & RECORDER_NO_SENDER) {
-        options_log("ended without a sender");
-        return;
-    }
-    bool done = sender_end(&life_sender, now_ns() + (int64_t)lib_options.exit_ms * 1000000);
+    int64_t until_ns = now_ns() + (int64_t)lib_options.exit_ms * 1000000;
+    bool done = has_sender(was_busy) ? sender_end(&life_sender, until_ns)
+                                     : sender_end_here(&life_sender, until_ns);
     if (!was_busy) {
         log_end(done);
     }

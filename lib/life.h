@@ -18,5 +18,9 @@ extern struct sender life_sender;
 // is counted as lost.
 void life_init(void);
 
+// Starts the sender if it was put off. The caller promises to be in no signal handler; where it
+// shows that this is not so, nothing is done. Under the recorder's lock.
+void life_start_sender(void);
+
 // Whether an event was recorded in this process, or its parent before it was forked.
 bool life_has_begun(void);

@@ -3,6 +3,9 @@
 helper_programs += nvtx/lib_client
 nvtx_lib_client_LDADD = $(lib_shared)
 nvtx_lib_client_LDFLAGS = $(lib_shared_ldflags)
+helper_programs += nvtx/lib_handler
+nvtx_lib_handler_LDADD = $(lib_shared)
+nvtx_lib_handler_LDFLAGS = $(lib_shared_ldflags)
 EXTRA_DIST += e2e/lib_program.py
 python_tests += e2e/test_lib_send.py
 python_tests += e2e/test_lib_robust.py

@@ -41,7 +41,8 @@
 struct sender_work {
     struct session session;
     struct pass pass;
-    int64_t ack_ms; // the next time that it waits for an acknowledgement
+    int64_t ack_ms;  // the next time that it waits for an acknowledgement
+    int64_t stop_at; // when it gives up, in ns; 0: never
     uint64_t names;
     int64_t offset_at;
     bool has_barrier;
@@ -188,6 +189,15 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
+static int64_t until_stop(const struct sender_work *work, int64_t wait_ms) {
+    int64_t left_ms = work->stop_at ? (work->stop_at - now_ns()) / MS + 1 : wait_ms;
+    return left_ms < 0 ? 0 : smaller(wait_ms, left_ms);
+}
+
+static bool must_stop(const struct sender_work *work) {
+    return work->stop_at && now_ns() >= work->stop_at;
+}
+
 // How long it may be until something is to be done for the daemon.
 static int64_t daemon_ms(struct sender_work *work) {
     const struct session *session = &work->session;
@@ -231,9 +241,10 @@ static void wait_awhile(struct sender *sender, struct pass_result found) {
     int64_t most_ms = traffic ? TRAFFIC_MS : daemon_ms(work), to_poll_ms = poll_ms(sender, found);
     work->ack_ms = traffic ? ACK_MS_FIRST : work->ack_ms;
     if (to_poll_ms > 0) {
-        link_wait(&work->session.link, session_wants_room(&work->session), (int)to_poll_ms);
+        link_wait(&work->session.link, session_wants_room(&work->session),
+                  (int)until_stop(work, to_poll_ms));
     } else if (is_awaited(sender)) {
-        nanosleep(&(struct timespec){0, smaller(most_ms, TRAFFIC_MS) * MS}, NULL);
+        nanosleep(&(struct timespec){0, until_stop(work, smaller(most_ms, TRAFFIC_MS)) * MS}, NULL);
     } else if (traffic || found.is_full) {
         rest(sender, found.is_full ? 0 : sender->dozes, most_ms);
     } else {
@@ -244,7 +255,7 @@ static void wait_awhile(struct sender *sender, struct pass_result found) {
 static void run(struct sender *sender) {
     struct sender_work *work = sender->work;
     turn_session(sender, false);
-    while (work->session.phase != SESSION_OVER) {
+    while (work->session.phase != SESSION_OVER && !must_stop(work)) {
         bool is_ending = atomic_load(&sender->is_ending);
         struct pass_result found = {0};
         if (!work->has_all && (is_ending || !waits_for_limits(sender))) {
@@ -267,29 +278,29 @@ static void run(struct sender *sender) {
     tell_progress(sender);
 }
 
-static void *thread_main(void *of) {
-    struct sender *sender = of;
+static void begin(struct sender *sender, bool is_thread) {
     struct sender_work *work = sender->work;
-    prctl(PR_SET_NAME, "nvtxt");
     work->ack_ms = ACK_MS_FIRST;
     work->names = UINT64_MAX;
     pass_init(&work->pass, sender->region);
     work->pass.is_live = true;
-    session_init(&work->session, &work->pass, &sender->options);
+    session_init(&work->session, &work->pass, &sender->options, is_thread);
     check_offset(sender);
-    work->has_barrier =
+}
+
+static void *thread_main(void *of) {
+    struct sender *sender = of;
+    prctl(PR_SET_NAME, "nvtxt");
+    begin(sender, true);
+    sender->work->has_barrier =
         syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
     run(sender);
     return NULL;
 }
 
-// Before the first record, so that who finds only the region can go on with it.
-static void begin_session(struct sender *sender) {
+void sender_prepare(struct sender *sender) {
     struct region_head *head = sender->region->head;
     struct region_session session = {.first = 0};
-    if (*region_session(sender->region)->id) {
-        return; // a thread could not be made, and is tried again
-    }
     atomic_store(&head->offset_ns, measure_offset());
     snprintf(head->name, sizeof(head->name), "%s", sender->options.name);
     atomic_store(&head->expiry, sender->options.expiry);
@@ -313,15 +324,21 @@ static int make_thread(struct sender *sender, size_t stack_bytes) {
     return -r;
 }
 
-int sender_start(struct sender *sender) {
-    sigset_t all, before;
+static int make_work(struct sender *sender) {
     sender->work = mmap(NULL, sizeof(*sender->work), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (sender->work == MAP_FAILED) {
         return -ENOMEM;
     }
     madvise(sender->work, sizeof(*sender->work), MADV_DONTFORK);
-    begin_session(sender);
+    return 0;
+}
+
+int sender_start(struct sender *sender) {
+    sigset_t all, before;
+    if (make_work(sender) < 0) {
+        return -ENOMEM;
+    }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int r = make_thread(sender, STACK_BYTES);
@@ -331,6 +348,23 @@ int sender_start(struct sender *sender) {
         munmap(sender->work, sizeof(*sender->work));
     }
     return r;
+}
+
+// A handler that forks must not interrupt it: the child would have none of this memory.
+bool sender_end_here(struct sender *sender, int64_t until_ns) {
+    sigset_t all, before;
+    if (make_work(sender) < 0) {
+        return false;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    begin(sender, false);
+    sender->work->stop_at = until_ns;
+    atomic_store(&sender->is_ending, true);
+    run(sender);
+    munmap(sender->work, sizeof(*sender->work));
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return atomic_load(&sender->is_complete);
 }
 
 // ---- For other threads --------------------------------------------------------------------------

@@ -33,7 +33,12 @@ struct sender {
     struct sender_work *work;
 };
 
-// Starts the thread. `sender` stays where it is as long as the process lives. Returns 0 or -errno.
+// What comes before the first record, so that who finds only the region can go on with it: gives
+// the region its session and its offset.
+void sender_prepare(struct sender *sender);
+
+// Starts the thread, which allocates: never in a signal handler. `sender` stays where it is as long
+// as the process lives. Returns 0 or -errno.
 int sender_start(struct sender *sender);
 
 // Wakes a sender that sleeps. Any thread; no lock.
@@ -45,3 +50,7 @@ int sender_flush(struct sender *sender, int64_t until_ns);
 
 // Ends the session in order; waits until `until_ns` for it. Returns whether all was acknowledged.
 bool sender_end(struct sender *sender, int64_t until_ns);
+
+// The same without a thread, which must not have been started: the caller does its work, with all
+// signals blocked. Allocates nothing, so it may be in a signal handler that ends the process.
+bool sender_end_here(struct sender *sender, int64_t until_ns);

@@ -44,15 +44,19 @@ void session_make_id(char *id) {
     nvtxt_uuid_write(bytes, 4, id);
 }
 
-void session_init(struct session *session, struct pass *pass,
-                  const struct sender_options *options) {
+void session_init(struct session *session, struct pass *pass, const struct sender_options *options,
+                  bool owns_thread) {
     session->region = pass->region;
     session->pass = pass;
     session->options = options;
     session->phase = SESSION_AWAY;
     session->backlog_ms = BACKLOG_MS_FIRST;
     session->retry_ms = RETRY_MS;
-    link_init(&session->link, options->logs_to_stderr);
+    if (owns_thread) {
+        link_init(&session->link, options->logs_to_stderr);
+    } else {
+        session->link = (struct link){.fd = -1};
+    }
 }
 
 bool session_has_unacked(const struct session *session) {

@@ -67,7 +67,9 @@ struct session {
 // Makes a session's id.
 void session_make_id(char *id);
 
-void session_init(struct session *session, struct pass *pass, const struct sender_options *options);
+// `owns_thread`: the calling thread is the session's own, and needs no descriptor of the program's.
+void session_init(struct session *session, struct pass *pass, const struct sender_options *options,
+                  bool owns_thread);
 
 // Does what can be done without waiting. `is_ending`: the process ends, so what cannot be sent now
 // is given up unless the daemon may come back.

@@ -7,9 +7,11 @@ import signal
 import subprocess
 
 from client import Folder
-from lib import SANITIZERS, Daemon, Skip, equal, run, wait_for
-from lib_program import (NO_LEAKS, PATH, Program, dropped, needs_threads_in_children, no_diagnostics,
-                         texts)
+from lib import DEADLINE, SANITIZERS, Daemon, Skip, equal, program, run, wait_for
+from lib_program import (NO_LEAKS, PATH, PATIENT, Program, dropped, needs_threads_in_children,
+                         no_diagnostics, texts)
+
+HANDLER = program("tests/nvtx", "lib_handler")
 
 ONCE = {"refused": 1, "range": 1}
 
@@ -63,7 +65,8 @@ def refused(calls, wanted, **environment):
 
 def test_without_calls_that_only_help_all_is_recorded():
     for calls in (["close_range"], ["membarrier"], ["madvise"], ["getrandom"], ["prctl"],
-                  ["clone3"], ["close_range", "membarrier", "madvise", "getrandom", "prctl"]):
+                  ["clone3"], ["process_vm_readv"],
+                  ["close_range", "membarrier", "madvise", "getrandom", "prctl", "process_vm_readv"]):
         refused(calls, ONCE)
 
 
@@ -78,6 +81,48 @@ def test_a_file_that_cannot_be_made_is_done_without():
         with Folder() as spool:
             refused(calls, ONCE, NVTXT_SPOOL=spool.path)
             equal(files(spool.path), [])
+
+
+# ---- A first event in a signal handler ------------------------------------------------------------
+
+def needs_handlers_of_the_kernel():
+    if "thread" in SANITIZERS:
+        raise Skip("ThreadSanitizer calls handlers itself, outside of what they interrupt")
+
+
+def handlers(daemon, *arguments):
+    with Program(daemon.socket, command=[HANDLER, *map(str, arguments)], **NO_LEAKS) as process:
+        equal(process.end(), [], arguments)
+
+
+def test_no_thread_is_started_in_a_signal_handler():
+    needs_handlers_of_the_kernel()
+    kinds = ["plain", "alternate", "disarmed", "unblocked", "once", "reset", "blocked", "thread",
+             "child", "flushes", "init", "flush", "ends", "exits"]
+    with Daemon() as daemon:
+        for kind in kinds:
+            handlers(daemon, "one", kind)
+        equal(texts(daemon), {"in the handler": len(kinds), "outside": len(kinds) - 3,
+                              "of the parent": 1})
+        no_diagnostics(daemon)
+
+
+def test_who_blocks_signals_and_is_in_no_handler_has_a_sender_at_once():
+    needs_handlers_of_the_kernel()
+    with Daemon() as daemon:
+        for place in ("main", "thread", "coroutine"):
+            handlers(daemon, "outside", place)
+
+
+def test_handlers_that_interrupt_malloc_break_nothing():
+    needs_handlers_of_the_kernel()
+    with Folder() as folder:
+        for runs, threads, parent_records in ((60, 0, 0), (30, 3, 0), (40, 0, 1)):
+            done = subprocess.run([HANDLER, "storm", *map(str, (runs, threads, parent_records))],
+                                  env={**os.environ, **PATIENT, **NO_LEAKS,
+                                       "NVTXT_SOCKET": folder.name("none")},
+                                  check=False, capture_output=True, text=True, timeout=DEADLINE)
+            equal((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
 
 # ---- The spool folder -----------------------------------------------------------------------------
@@ -97,6 +142,31 @@ def test_a_ring_file_is_gone_after_an_orderly_end():
         equal(files(spool.path), [])
         equal(texts(daemon), {**{"child %d" % i: 1 for i in range(20)}, "own": 20, "parent": 1,
                               "after the storm": 1, "one": 1})
+
+
+def shared_files(process):
+    """What it has mapped so that others may change it."""
+    with open("/proc/%d/maps" % process.pid, encoding="utf-8") as file:
+        return [line.split(maxsplit=5)[5].strip() for line in file if line.split()[1][3] == "s"]
+
+
+def catches_bus_errors(process):
+    with open("/proc/%d/status" % process.pid, encoding="utf-8") as file:
+        caught = next(line.split()[1] for line in file if line.startswith("SigCgt"))
+    return int(caught, 16) >> (signal.SIGBUS - 1) & 1
+
+
+def test_memory_is_shared_only_with_a_spool_folder_and_no_bus_error_is_caught():
+    with Daemon() as daemon, Folder() as spool:
+        for environment, shared in (({}, 0), ({"NVTXT_SPOOL": spool.path}, 1)):
+            with Program(daemon.socket, "steps", **environment) as client:
+                client.do("nothing")
+                before = shared_files(client.process), catches_bus_errors(client.process)
+                client.do("mark one", "flush")
+                files_now = [path for path in shared_files(client.process) if path not in before[0]]
+                equal({os.path.dirname(path) for path in files_now}, {spool.path} if shared else set())
+                equal(catches_bus_errors(client.process), before[1])
+                client.end()
 
 
 def test_a_ring_file_stays_when_not_all_was_taken():

@@ -323,6 +323,7 @@ static const struct {
     {"membarrier", SYS_membarrier, ENOSYS},
     {"openat", SYS_openat, EACCES},
     {"prctl", SYS_prctl, EPERM},
+    {"process_vm_readv", SYS_process_vm_readv, EPERM},
     {"recvfrom", SYS_recvfrom, EPERM},
     {"sendto", SYS_sendto, EPERM},
     {"socket", SYS_socket, EPERM},
