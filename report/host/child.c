@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The child has no descriptors but /dev/null, the pipe for what it prints, and its end of the
-// socket. It leads a group, so one signal reaches all that it started and that stayed in it. Its
+// The child has no descriptors but /dev/null, the pipe for what it prints, its end of the socket,
+// and what it is to read. Why it did not come to its program it says over a pipe that exec()
+// closes. It leads a group, so one signal reaches all that it started and that stayed in it. Its
 // end is seen through a pidfd; a kernel that has none is asked now and then.
 #include "report/host/child.h"
 
@@ -12,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,64 +25,6 @@ static int64_t now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-// ---- The child ----------------------------------------------------------------------------------
-// Between fork() and exec: only calls that are safe there.
-
-struct start {
-    const char *const *argv;
-    char *const *environment;
-    int null, prints, socket;
-    rlim_t seconds;
-    pid_t parent;
-};
-
-static void close_others(void) {
-    if (syscall(SYS_close_range, REPORT_CHILD_SOCKET + 1, ~0U, 0) == 0) {
-        return;
-    }
-    struct rlimit limit = {.rlim_cur = 1024};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    for (int fd = REPORT_CHILD_SOCKET + 1; fd < (int)limit.rlim_cur; fd++) {
-        close(fd);
-    }
-}
-
-static bool place_descriptors(const struct start *start) {
-    // First out of the way of each other.
-    int null = fcntl(start->null, F_DUPFD, 16), prints = fcntl(start->prints, F_DUPFD, 16);
-    int socket = fcntl(start->socket, F_DUPFD, 16);
-    bool good = null >= 0 && prints >= 0 && socket >= 0 && dup2(null, 0) == 0 &&
-                dup2(prints, 1) == 1 && dup2(prints, 2) == 2 &&
-                dup2(socket, REPORT_CHILD_SOCKET) == REPORT_CHILD_SOCKET;
-    close_others();
-    return good;
-}
-
-static bool set_limits(const struct start *start) {
-    const struct rlimit files = {1024, 1024}, core = {0, 0};
-    const struct rlimit memory = {REPORT_CHILD_MEMORY, REPORT_CHILD_MEMORY};
-    const struct rlimit seconds = {start->seconds, start->seconds + 1};
-    (void)setrlimit(RLIMIT_NOFILE, &files);
-    (void)setrlimit(RLIMIT_FSIZE, &memory); // a /tmp of its own is memory, too
-    return setrlimit(RLIMIT_CORE, &core) == 0 && setrlimit(RLIMIT_CPU, &seconds) == 0 &&
-           setrlimit(RLIMIT_AS, &memory) == 0;
-}
-
-_Noreturn static void run_child(const struct start *start) {
-    sigset_t none;
-    sigemptyset(&none);
-    signal(SIGPIPE, SIG_DFL);
-    signal(SIGXFSZ, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    setsid();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == start->parent && place_descriptors(start) && chdir("/") == 0 &&
-        set_limits(start)) {
-        execve(start->argv[0], (char *const *)(uintptr_t)start->argv, start->environment);
-    }
-    _exit(127);
 }
 
 // ---- Starting -----------------------------------------------------------------------------------
@@ -118,26 +61,32 @@ static void close_at(int *fd) {
     *fd = -1;
 }
 
-// The children of this process, at most `most`. The kernel may be built without this list.
-static size_t list_children(pid_t *children, size_t most) {
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-    FILE *file = fopen(path, "re");
-    size_t count = 0;
-    int pid;
-    while (file && count < most && fscanf(file, "%d", &pid) == 1) {
-        children[count++] = pid;
+// Whether user 65534 is there, in a user namespace.
+static bool has_user(uid_t uid, bool *is_root) {
+    unsigned from, to, count;
+    bool has = false;
+    *is_root = true;
+    FILE *file = fopen("/proc/self/uid_map", "re");
+    while (file && fscanf(file, "%u %u %u", &from, &to, &count) == 3) {
+        has = has || (uid >= from && uid - from < count);
+        *is_root = *is_root && (from != 0 || to == 0);
     }
     if (file) {
         fclose(file);
     }
-    return count;
+    return has;
 }
 
-static int start_child(struct report_child *child, struct start *start) {
+// Who calls himself root in a user namespace, and is not, stays who he is if there is nobody else.
+bool report_child_changes_user(void) {
+    bool is_root;
+    return geteuid() == 0 && (has_user(REPORT_CHILD_USER, &is_root) || is_root);
+}
+
+static int start_child(struct report_child *child, struct report_start *start) {
     // Whoever started us may have said that children are not waited for: then no end is seen.
     (void)signal(SIGCHLD, SIG_DFL);
-    child->other_count = list_children(child->others, REPORT_CHILD_OTHERS);
+    child->other_count = report_watch_children(getpid(), child->others, REPORT_CHILD_OTHERS);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     child->pid = fork();
     if (child->pid < 0) {
@@ -145,35 +94,99 @@ static int start_child(struct report_child *child, struct start *start) {
         return -errno;
     }
     if (child->pid == 0) {
-        run_child(start);
+        report_start_run(start);
     }
     child->pidfd = open_pidfd(child->pid);
     return 0;
 }
 
-int report_child_start(struct report_child *child, const char *const *argv, double timeout_s,
-                       int interrupt_fd) {
-    char *environment[4];
-    int pair[2] = {-1, -1}, pipe_[2] = {-1, -1};
-    int result = 0;
-    *child = (struct report_child){
-        .pidfd = -1, .socket = -1, .prints = -1, .interrupt_fd = interrupt_fd};
-    child->deadline_ns = now_ns() + (int64_t)(timeout_s * 1e9);
-    cut_environment(environment);
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (null < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0 ||
-        pipe2(pipe_, O_CLOEXEC) != 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) != 0 ||
-        fcntl(pipe_[0], F_SETFL, O_NONBLOCK) != 0) {
-        result = -errno;
+// A file of its own for each process: what one does to it no other sees.
+static int open_text(struct nvtxt_slice text) {
+    int fd = memfd_create("rule", MFD_CLOEXEC);
+    ssize_t wrote = 0;
+    size_t done = 0;
+    while (fd >= 0 && wrote >= 0 && done < text.len) {
+        wrote = write(fd, text.data + done, text.len - done);
+        done += wrote > 0 ? (size_t)wrote : 0;
     }
+    int result = fd < 0 || wrote < 0 || lseek(fd, 0, SEEK_SET) != 0 ? -errno : fd;
+    if (result < 0 && fd >= 0) {
+        close(fd);
+    }
+    return result;
+}
+
+static int open_all(struct report_child *child, struct report_start *start, int status[2],
+                    const struct report_child_wish *wish) {
+    int pair[2] = {-1, -1}, pipe_[2] = {-1, -1};
+    start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int result = start->null < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0 ||
+                         pipe2(pipe_, O_CLOEXEC) != 0 || pipe2(status, O_CLOEXEC) != 0 ||
+                         fcntl(pair[0], F_SETFL, O_NONBLOCK) != 0 ||
+                         fcntl(pipe_[0], F_SETFL, O_NONBLOCK) != 0
+                     ? -errno
+                     : 0;
     child->socket = pair[0];
     child->prints = pipe_[0];
-    struct start start = {argv, environment, null, pipe_[1], pair[1], (rlim_t)timeout_s, getpid()};
-    start.seconds += (double)start.seconds < timeout_s;
+    start->socket = pair[1];
+    start->prints = pipe_[1];
+    start->status = status[1];
+    if (result == 0 && wish->text.data) {
+        start->text = open_text(wish->text);
+        result = start->text < 0 ? start->text : 0;
+    }
+    if (result == 0 && wish->confined && report_filter_exists()) {
+        start->filter = report_filter_open();
+        result = start->filter < 0 ? -ENOMEM : 0;
+    }
+    return result;
+}
+
+// What the process said of why it did not come to its program; an end without a word: it did.
+static int take_status(int fd) {
+    int error = 0;
+    ssize_t got;
+    do {
+        got = read(fd, &error, sizeof(error));
+    } while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof(error) ? -error : 0;
+}
+
+int report_child_start(struct report_child *child, const struct report_child_wish *wish) {
+    char *environment[4];
+    int status[2] = {-1, -1};
+    *child = (struct report_child){
+        .pidfd = -1, .socket = -1, .prints = -1, .interrupt_fd = wish->interrupt_fd};
+    child->deadline_ns = now_ns() + (int64_t)(wish->timeout_s * 1e9);
+    child->watch_ns = now_ns() + REPORT_CHILD_WATCH_MS * INT64_C(1000000);
+    cut_environment(environment);
+    struct report_start start = {
+        .argv = wish->argv,
+        .folders = wish->folders,
+        .environment = environment,
+        .null = -1,
+        .prints = -1,
+        .socket = -1,
+        .text = -1,
+        .filter = -1,
+        .status = -1,
+        .seconds = (rlim_t)wish->timeout_s,
+        .parent = getpid(),
+        .changes = report_child_changes_user(),
+        .uid = REPORT_CHILD_USER,
+        .confined = wish->confined,
+    };
+    start.seconds += (double)start.seconds < wish->timeout_s;
+    int result = open_all(child, &start, status, wish);
     result = result ? result : start_child(child, &start);
-    close_at(&null);
-    close_at(&pair[1]);
-    close_at(&pipe_[1]);
+    close_at(&start.null);
+    close_at(&start.prints);
+    close_at(&start.socket);
+    close_at(&start.text);
+    close_at(&start.filter);
+    close_at(&start.status);
+    result = result ? result : take_status(status[0]);
+    close_at(&status[0]);
     return result;
 }
 
@@ -208,9 +221,27 @@ static bool has_ended(struct report_child *child) {
 }
 
 static int time_left_ms(const struct report_child *child) {
-    int64_t left = (child->deadline_ns - now_ns() + 999999) / 1000000;
-    left = left < 0 ? 0 : left > 3600000 ? 3600000 : left;
+    int64_t next = child->deadline_ns < child->watch_ns ? child->deadline_ns : child->watch_ns;
+    int64_t left = (next - now_ns() + 999999) / 1000000;
+    left = left < 0 ? 0 : left;
     return child->pidfd < 0 && left > REPORT_CHILD_TICK_MS ? REPORT_CHILD_TICK_MS : (int)left;
+}
+
+static void kill_all(const struct report_child *child) {
+    (void)kill(-child->pid, SIGKILL);
+    (void)kill(child->pid, SIGKILL);
+}
+
+static void watch(struct report_child *child) {
+    int64_t now = now_ns();
+    if (child->ended || child->too_much || now < child->watch_ns) {
+        return;
+    }
+    child->watch_ns = now + REPORT_CHILD_WATCH_MS * INT64_C(1000000);
+    if (report_watch_is_too_much(child)) {
+        child->too_much = true;
+        kill_all(child);
+    }
 }
 
 int report_child_wait(struct report_child *child, bool reads, bool writes) {
@@ -233,6 +264,7 @@ int report_child_wait(struct report_child *child, bool reads, bool writes) {
         bool gone = (fds[0].revents & (POLLHUP | POLLERR)) != 0;
         events |= reads && (gone || fds[0].revents & POLLIN) ? REPORT_CHILD_READ : 0;
         events |= writes && (gone || fds[0].revents & POLLOUT) ? REPORT_CHILD_WRITE : 0;
+        watch(child);
         events |= has_ended(child) ? REPORT_CHILD_ENDED : 0;
         events |= now_ns() >= child->deadline_ns ? REPORT_CHILD_LATE : 0;
         if (events) {
@@ -248,25 +280,9 @@ void report_child_hurry(struct report_child *child, int64_t ms) {
 
 // ---- Ending -------------------------------------------------------------------------------------
 
-// A child of ours that was not there before; 0: there is none, or the kernel does not tell.
-static pid_t next_orphan(const struct report_child *child) {
-    pid_t all[REPORT_CHILD_OTHERS + 1];
-    size_t count = list_children(all, REPORT_CHILD_OTHERS + 1);
-    for (size_t i = 0; i < count && child->other_count < REPORT_CHILD_OTHERS; i++) {
-        size_t other = 0;
-        while (other < child->other_count && child->others[other] != all[i]) {
-            other++;
-        }
-        if (other == child->other_count) {
-            return all[i];
-        }
-    }
-    return 0;
-}
-
 static void end_orphans(const struct report_child *child) {
     pid_t pid;
-    while ((pid = next_orphan(child)) > 0) {
+    while ((pid = report_watch_orphan(child, 0)) > 0) {
         (void)kill(pid, SIGKILL);
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
         }
@@ -275,8 +291,7 @@ static void end_orphans(const struct report_child *child) {
 
 void report_child_end(struct report_child *child) {
     if (child->pid > 0) {
-        (void)kill(-child->pid, SIGKILL);
-        (void)kill(child->pid, SIGKILL);
+        kill_all(child);
         while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) {
         }
         end_orphans(child);

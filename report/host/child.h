@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The process of a rule: started with limits, watched, and ended with all of its group. It gets one
-// end of a socket as descriptor REPORT_CHILD_SOCKET, and what it prints is kept.
+// end of a socket as descriptor REPORT_CHILD_SOCKET, its text as REPORT_CHILD_TEXT, and what it
+// prints is kept. When root starts it, it runs as another user.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "protocol/base/buf.h"
+#include "protocol/base/slice.h"
 
 #define REPORT_CHILD_SOCKET 3
-#define REPORT_CHILD_MEMORY ((size_t)512 << 20) // of its address space
+#define REPORT_CHILD_TEXT 4
+#define REPORT_CHILD_FILTER 5                   // of system calls, for bubblewrap
+#define REPORT_CHILD_STATUS 6                   // says why it could not be started
+#define REPORT_CHILD_USER 65534                 // "nobody": owns nothing, is nobody's login
+#define REPORT_CHILD_MEMORY ((size_t)512 << 20) // of its address space; of all its processes
+#define REPORT_CHILD_FILES 256                  // open at once: the kernel holds memory for each
+#define REPORT_CHILD_PROCESSES 128              // also threads: libraries start one a processor
+#define REPORT_CHILD_FOLDERS 16                 // that it needs
+#define REPORT_CHILD_WATCH_MS 100               // how often the memory of all is looked at
 #define REPORT_CHILD_OUTPUT ((size_t)64 * 1024) // bytes of what it prints that are kept
 #define REPORT_CHILD_TICK_MS 20                 // how often it is looked at without a pidfd
 
@@ -27,6 +38,8 @@ struct report_child {
     int prints; // what stdout and stderr write to; -1: closed
     int64_t deadline_ns;
     struct nvtxt_buf output;
+    int64_t watch_ns; // when its memory is looked at next
+    bool too_much;    // it was killed for what all its processes had
     bool ended;
     int status, signal; // once it ended: its exit status, or the signal that killed it, else 0
     int interrupt_fd;
@@ -35,9 +48,21 @@ struct report_child {
     size_t other_count; // as many as there is room for: some may be missing
 };
 
-// Starts argv[0], which is a path. Returns 0 or -errno. report_child_end() in each case.
-int report_child_start(struct report_child *child, const char *const *argv, double timeout_s,
-                       int interrupt_fd);
+struct report_child_wish {
+    const char *const *argv;    // argv[0] is a path
+    const char *const *folders; // that it needs, at most REPORT_CHILD_FOLDERS; ends with NULL
+    struct nvtxt_slice text;    // what it reads; data NULL: nothing
+    bool confined;              // by bubblewrap
+    double timeout_s;
+    int interrupt_fd;
+};
+
+// Returns 0 or -errno, also when the program itself could not be started. report_child_end() in
+// each case.
+int report_child_start(struct report_child *child, const struct report_child_wish *wish);
+
+// Whether the processes that this program starts become another user.
+bool report_child_changes_user(void);
 
 // What there is to do; a set of bits.
 enum report_child_event {
@@ -58,3 +83,38 @@ void report_child_hurry(struct report_child *child, int64_t ms);
 // Kills the group and what left it, waits for the process and takes what it had printed; frees all
 // but `output`.
 void report_child_end(struct report_child *child);
+
+// ---- Parts of it, for this room -----------------------------------------------------------------
+
+// start.c: between fork() and exec, so only calls that are safe there. A descriptor of -1 is none.
+struct report_start {
+    const char *const *argv, *const *folders;
+    char *const *environment;
+    int null, prints, socket, text, filter, status;
+    rlim_t seconds;
+    pid_t parent;
+    bool changes; // the user, to `uid`
+    uid_t uid;
+    bool confined;
+};
+_Noreturn void report_start_run(struct report_start *start);
+
+// filter.c: a file with the filter of system calls; -1: there is none for this processor, or no
+// memory for it. Whether there is one at all is the same for the whole run.
+int report_filter_open(void);
+bool report_filter_exists(void);
+
+// watch.c
+
+// The children of a process, at most `most`.
+size_t report_watch_children(pid_t parent, pid_t *children, size_t most);
+
+// A child of ours that was not there before, the next one after `after` (0: the first); 0: there is
+// none, or the kernel does not tell.
+pid_t report_watch_orphan(const struct report_child *child, pid_t after);
+
+// Whether all its processes together have more memory, or are more, than they may.
+bool report_watch_is_too_much(const struct report_child *child);
+
+// The most processes of that user, for setrlimit(), so that a rule gets REPORT_CHILD_PROCESSES.
+unsigned report_watch_processes(uid_t uid, bool confined);

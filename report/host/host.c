@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each use of a file: a command line, a process, an exchange, and a reason when it went wrong. The
-// objects that capture() gives are made once, when a rule first asks for them.
+// Each use of a file: a command line, a process, an exchange, and a reason when it went wrong. A
+// file is read once, and every process of it gets what was read. The objects that capture() gives
+// are made once, when a rule first asks for them.
 #include "report/host/host.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "report/host/child.h"
 #include "report/host/exchange.h"
@@ -20,19 +24,30 @@
 #include "report/metric/metric.h"
 #include "report/section/files.h"
 #include "report/serve/captured.h"
+#include "report/text/lexer.h"
 #include "report/text/message.h"
 #include "store/value/arena.h"
 
 #define REASON_BYTES 1024
 
+// What a file says, as it was read the first time.
+struct text {
+    const char *file; // borrowed, as is the path of a report_file
+    struct nvtxt_buf bytes;
+};
+
 struct host {
     struct report_runner runner; // first
     struct report_host_options options;
-    char python[PATH_MAX];     // empty: there is none
-    bool looked;               // for bubblewrap
-    char bubblewrap[PATH_MAX]; // empty: without it
-    char folder[PATH_MAX];     // of rule_host.py
+    struct report_interpreter python;
+    bool looked;                         // for bubblewrap
+    char bubblewrap[PATH_MAX];           // empty: without it
+    char bubblewrap_folder[PATH_MAX];    // of it
+    char missing[REPORT_SANDBOX_REASON]; // why it is without it; empty: it is not, or nobody asked
+    char folder[PATH_MAX];               // of rule_host.py
     char script[PATH_MAX + 16];
+    struct text *texts; // of the files so far; owned
+    size_t text_count;
     struct report_left left;
     struct report_model *model;     // of `objects`
     struct report_objects *objects; // of capture(); NULL: nobody asked yet
@@ -106,6 +121,11 @@ static void reason_of_exception(struct report_use *use, char *reason) {
 
 static void reason_of_end(const struct host *host, const struct report_child *child, char *reason) {
     int signal = child->signal, status = child->status;
+    if (child->too_much) {
+        because(reason, "killed by signal 9: more than %zu MiB of memory, or processes without end",
+                REPORT_CHILD_MEMORY >> 20);
+        return;
+    }
     if (host->bubblewrap[0] && signal == 0 && status > 128) {
         signal = status - 128; // it says so of the program in it
     }
@@ -135,64 +155,137 @@ static void find_reason(const struct host *host, struct report_use *use,
     }
 }
 
+// ---- What a file says ---------------------------------------------------------------------------
+
+static int read_all(int fd, struct nvtxt_buf *bytes) {
+    struct stat stat_;
+    ssize_t got = 1;
+    if (fstat(fd, &stat_) != 0 || !S_ISREG(stat_.st_mode)) {
+        return -EINVAL;
+    }
+    while (got > 0 && bytes->len <= REPORT_TEXT_MAX) {
+        if (nvtxt_buf_reserve(bytes, 16384) < 0) {
+            return -ENOMEM;
+        }
+        got = read(fd, bytes->data + bytes->len, 16383);
+        bytes->len += got > 0 ? (size_t)got : 0;
+    }
+    bytes->data[bytes->len] = '\0';
+    return got < 0 ? -errno : bytes->len > REPORT_TEXT_MAX ? -EFBIG : 0;
+}
+
+// The place of a text, which is empty if the file was not read so far; NULL: no memory.
+static struct text *text_of(struct host *host, const char *file) {
+    for (size_t i = 0; i < host->text_count; i++) {
+        if (strcmp(host->texts[i].file, file) == 0) {
+            return &host->texts[i];
+        }
+    }
+    struct text *texts = realloc(host->texts, (host->text_count + 1) * sizeof(*texts));
+    if (!texts) {
+        return NULL;
+    }
+    host->texts = texts;
+    texts[host->text_count] = (struct text){.file = file};
+    return &texts[host->text_count++];
+}
+
+// Reads the file, unless that was done. Returns 0 or -errno.
+static int take_text(struct host *host, const char *file, struct nvtxt_slice *text) {
+    struct text *place = text_of(host, file);
+    int result = place ? 0 : -ENOMEM;
+    if (result == 0 && !place->bytes.data) {
+        int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        result = fd < 0 ? -errno : read_all(fd, &place->bytes);
+        if (fd >= 0) {
+            close(fd);
+        }
+    }
+    if (result < 0 && place) {
+        nvtxt_buf_deinit(&place->bytes);
+    }
+    *text = result < 0 ? (struct nvtxt_slice){0}
+                       : (struct nvtxt_slice){place->bytes.data, place->bytes.len};
+    return result;
+}
+
 // ---- A use --------------------------------------------------------------------------------------
 
-static void make_command(const struct host *host, const char *folder, const char *python_folder,
-                         const char *real, struct report_command_line *line) {
-    line->count = 0;
-    memset(line->words, 0, sizeof(line->words));
-    if (host->bubblewrap[0]) {
-        report_sandbox_begin(line, host->bubblewrap);
-        report_sandbox_show(line, python_folder);
-        report_sandbox_show(line, host->folder);
-        report_sandbox_show(line, folder);
-        report_sandbox_add(line, "--");
+// What the process has to see, and to go to.
+static void find_folders(const struct host *host, const char *folder,
+                         const char *folders[REPORT_CHILD_FOLDERS + 1]) {
+    size_t count = 0;
+    for (; count < host->python.count; count++) {
+        folders[count] = host->python.folders[count];
     }
-    report_sandbox_add(line, host->python);
+    folders[count++] = host->folder;
+    folders[count++] = folder;
+    folders[count] = NULL;
+}
+
+static void make_command(const struct host *host, const char *const *folders, const char *real,
+                         const char *processes, struct report_command_line *line) {
+    *line = (struct report_command_line){.count = 0};
+    if (host->bubblewrap[0]) {
+        report_sandbox_begin(line, host->bubblewrap, folders);
+    }
+    report_sandbox_add(line, host->python.program);
     report_sandbox_add(line, "-I");
     report_sandbox_add(line, "-B");
     report_sandbox_add(line, host->script);
-    report_sandbox_add(line, "3");
+    report_sandbox_add(line, REPORT_SANDBOX_TEXT(REPORT_CHILD_SOCKET));
     report_sandbox_add(line, real);
+    report_sandbox_add(line, REPORT_SANDBOX_TEXT(REPORT_CHILD_TEXT));
+    report_sandbox_add(line, processes);
 }
 
-static void folder_of(const char *path, char folder[PATH_MAX]) {
-    snprintf(folder, PATH_MAX, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash) {
-        slash[slash == folder] = '\0';
+// Starts the process of a use; `real` is its file.
+static int start(struct host *host, const struct report_use *use, struct report_child *child,
+                 struct nvtxt_slice text) {
+    char folder[PATH_MAX], processes[16];
+    const char *folders[REPORT_CHILD_FOLDERS + 1];
+    struct report_command_line line;
+    bool confined = host->bubblewrap[0] != '\0';
+    uid_t uid = report_child_changes_user() ? REPORT_CHILD_USER : geteuid();
+    snprintf(processes, sizeof(processes), "%u", report_watch_processes(uid, confined));
+    report_sandbox_folder_of(use->real, folder);
+    find_folders(host, folder, folders);
+    make_command(host, folders, use->real, processes, &line);
+    if (confined) { // it is started from outside
+        size_t count = 0;
+        while (folders[count]) {
+            count++;
+        }
+        folders[count++] = host->bubblewrap_folder;
+        folders[count] = NULL;
     }
-}
-
-// A virtual environment has more than the folder of its programs.
-static void find_python_folder(const struct host *host, char folder[PATH_MAX]) {
-    char programs[PATH_MAX];
-    folder_of(host->python, programs);
-    folder_of(programs, folder);
-    if (strcmp(folder, "/tmp") == 0) {
-        memcpy(folder, programs, sizeof(programs));
-    }
+    const struct report_child_wish wish = {
+        .argv = line.words,
+        .folders = folders,
+        .text = text,
+        .confined = confined,
+        .timeout_s = host->options.timeout_s,
+        .interrupt_fd = host->options.interrupt_fd,
+    };
+    return report_child_start(child, &wish);
 }
 
 // Runs the process of a use. Sets `reason`, empty when all went well, and takes what was printed
 // into `output`. Returns 0, -EINTR, or -ENOMEM.
-static int run_use(const struct host *host, struct report_use *use, char *reason,
+static int run_use(struct host *host, struct report_use *use, char *reason,
                    struct nvtxt_buf *output) {
-    char real[PATH_MAX], folder[PATH_MAX], python_folder[PATH_MAX];
-    struct report_command_line line;
+    char real[PATH_MAX];
+    struct nvtxt_slice text;
     struct report_child child;
     *reason = '\0';
-    if (!realpath(use->file, real)) {
-        because(reason, "cannot be read: %s", strerror(errno));
-        return errno == ENOMEM ? -ENOMEM : 0;
+    int end = realpath(use->file, real) ? take_text(host, use->file, &text) : -errno;
+    if (end < 0) {
+        because(reason, "cannot be read: %s", strerror(-end));
+        return end == -ENOMEM ? -ENOMEM : 0;
     }
     use->real = real;
-    folder_of(real, folder);
-    find_python_folder(host, python_folder);
-    make_command(host, folder, python_folder, real, &line);
-    int end =
-        report_child_start(&child, line.words, host->options.timeout_s, host->options.interrupt_fd);
-    if (end == 0) {
+    int started = start(host, use, &child, text);
+    if (started == 0) {
         const struct report_exchange exchange = {&child, answer, use};
         end = report_exchange_run(&exchange);
     }
@@ -201,21 +294,28 @@ static int run_use(const struct host *host, struct report_use *use, char *reason
     json_decref(use->raised);
     use->raised = NULL;
     *output = child.output;
-    if (end < 0 && end != -EINTR && end != -ENOMEM) {
-        because(reason, "cannot be started: %s", strerror(-end));
-        end = 0;
+    if (started < 0 && started != -ENOMEM) {
+        because(reason, "cannot be started%s: %s",
+                report_child_changes_user() ? " as the user nobody" : "", strerror(-started));
     }
-    return end < 0 ? end : 0;
+    end = started < 0 ? started : end;
+    return end == -EINTR || end == -ENOMEM ? end : 0;
 }
 
 // Once, and only when it is needed: looking for it starts a process.
 static void find_sandbox(struct host *host) {
     bool wanted = host->options.sandbox != REPORT_SANDBOX_NEVER && !host->looked;
     host->looked = true;
-    if (wanted && !(report_sandbox_find("bwrap", host->bubblewrap) &&
-                    report_sandbox_starts(host->bubblewrap))) {
+    if (!wanted) {
+        return;
+    }
+    if (!report_sandbox_find("bwrap", host->bubblewrap)) {
+        host->bubblewrap[0] = '\0';
+        snprintf(host->missing, sizeof(host->missing), "bubblewrap (bwrap) is not installed");
+    } else if (!report_sandbox_starts(host->bubblewrap, host->missing)) {
         host->bubblewrap[0] = '\0';
     }
+    report_sandbox_folder_of(host->bubblewrap, host->bubblewrap_folder);
 }
 
 // ---- Asking a file what it is -------------------------------------------------------------------
@@ -232,13 +332,18 @@ static struct nvtxt_slice stem_of(const char *path) {
 }
 
 // A rule that could not say what it is: its text tells, or the name of its file.
-static int describe_without(struct report_program *program, const struct report_file *file,
-                            struct store_arena *arena, struct report_messages *messages,
-                            const char *reason) {
+static int describe_without(struct host *host, struct report_program *program,
+                            const struct report_file *file, struct store_arena *arena,
+                            struct report_messages *messages, const char *reason) {
     struct nvtxt_slice text, none;
-    int result = report_file_read(file, arena, &text, messages);
-    if (result != 0) {
-        return result < 0 ? result : REPORT_PROGRAM_IS_BAD;
+    int result = take_text(host, file->path, &text);
+    if (result == -ENOMEM) {
+        return result;
+    }
+    if (result < 0) {
+        report_messages_add(messages, file->path, (struct report_place){0}, REPORT_FILE_ERROR,
+                            "unreadable", "%s", strerror(-result));
+        return REPORT_PROGRAM_IS_BAD;
     }
     *program = (struct report_program){.reason = nvtxt_slice_of(reason)};
     bool has_identifier = report_peek(text, "get_identifier", &program->identifier);
@@ -270,9 +375,14 @@ static int describe(struct report_runner *runner, const struct report_file *file
                              .messages = messages};
     struct nvtxt_buf output = {0};
     char reason[REASON_BYTES];
-    if (!host->python[0]) {
+    struct text *known = text_of(host, file->path);
+    if (!known) {
+        return -ENOMEM;
+    }
+    nvtxt_buf_deinit(&known->bytes); // it is loaded anew
+    if (!host->python.program[0]) {
         because(reason, "%s not found", host->options.python);
-        int result = describe_without(program, file, arena, messages, reason);
+        int result = describe_without(host, program, file, arena, messages, reason);
         program->not_run = true;
         return result;
     }
@@ -281,7 +391,7 @@ static int describe(struct report_runner *runner, const struct report_file *file
     if (result == 0 && reason[0]) {
         report_messages_add(messages, file->path, use.at, REPORT_FILE_ERROR, "bad-rule", "%s",
                             reason);
-        result = describe_without(program, file, arena, messages, reason);
+        result = describe_without(host, program, file, arena, messages, reason);
         program->output = (struct nvtxt_slice){output.data, output.len};
         result = result ? result : copy(&program->output, arena);
         result = result == REPORT_PROGRAM_IS_HELPER ? REPORT_PROGRAM_IS_BAD : result;
@@ -371,13 +481,14 @@ int report_host_new(struct report_runner **runner, const struct report_host_opti
         snprintf(host->folder, sizeof(host->folder), "%s", options->folder);
     }
     snprintf(host->script, sizeof(host->script), "%s/rule_host.py", host->folder);
-    if (!report_sandbox_find(options->python, host->python)) {
-        host->python[0] = '\0';
-    }
+    report_sandbox_find_interpreter(&host->python, options->python);
     int result = host->left.parents && host->left.vault ? 0 : -ENOMEM;
     if (result == 0 && options->sandbox == REPORT_SANDBOX_ALWAYS) {
         find_sandbox(host);
         result = host->bubblewrap[0] ? 0 : REPORT_HOST_NO_SANDBOX;
+        if (options->why) {
+            snprintf(options->why, REPORT_HOST_WHY, "%s", host->missing);
+        }
     }
     if (result) {
         report_host_free(&host->runner);
@@ -387,6 +498,11 @@ int report_host_new(struct report_runner **runner, const struct report_host_opti
     return 0;
 }
 
+const char *report_host_missing(struct report_runner *runner) {
+    const struct host *host = host_of(runner);
+    return host->missing[0] ? host->missing : NULL;
+}
+
 void report_host_free(struct report_runner *runner) {
     struct host *host = runner ? host_of(runner) : NULL;
     if (host) {
@@ -394,6 +510,10 @@ void report_host_free(struct report_runner *runner) {
         json_decref(host->left.vault);
         report_serve_free(host->serve);
         report_captured_free(host->objects);
+        for (size_t i = 0; i < host->text_count; i++) {
+            nvtxt_buf_deinit(&host->texts[i].bytes);
+        }
+        free(host->texts);
     }
     free(host);
 }

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one Python rule for nvtxt-report, which starts it: rule_host.py FD FILE.
+"""Runs one Python rule for nvtxt-report, which starts it: rule_host.py FD FILE [TEXT [PROCESSES]].
 
 FD is a socket to nvtxt-report: requests go out, replies come in, as lines of JSON. The
-first request, rule_begin, asks for the task: to describe the rule, or to apply it.
+first request, rule_begin, asks for the task: to describe the rule, or to apply it. TEXT is
+a descriptor with what is in FILE, which need not be readable here. PROCESSES is the most
+that the user may have, threads too.
 
 The process belongs to the rule from then on. It may leave at any place, also by the end
 of the process itself; nvtxt-report knows from the last request how far it came.
@@ -14,6 +16,7 @@ sys.dont_write_bytecode = True  # before the first import of our own: folders ar
 import gc  # noqa: E402
 import importlib.machinery  # noqa: E402
 import os  # noqa: E402
+import resource  # noqa: E402
 import socket  # noqa: E402
 import stat  # noqa: E402
 import types  # noqa: E402
@@ -104,8 +107,9 @@ class Raised(Exception):
 class Rule:
     """A rule file, and the functions that it has."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, text: Optional[bytes] = None) -> None:
         self.file = file
+        self._text = text
         self._reserve: Optional[bytearray] = bytearray(RESERVE)
         self._module = types.ModuleType(os.path.splitext(os.path.basename(file))[0])
         self._module.__file__ = file
@@ -120,8 +124,10 @@ class Rule:
         self._run(self._execute, 1)
 
     def _execute(self) -> None:
-        with open(self.file, "rb") as source:
-            code = compile(source.read(), self.file, "exec", dont_inherit=True)
+        if self._text is None:
+            with open(self.file, "rb") as source:
+                self._text = source.read()
+        code = compile(self._text, self.file, "exec", dont_inherit=True)
         exec(code, self._module.__dict__)
 
     def has(self, name: str) -> bool:
@@ -210,10 +216,10 @@ def apply(rule: Rule, handle: nvtxt_rules.Handle) -> None:
     handle.connection.call("rule_done")
 
 
-def run(connection: nvtxt_rules.Connection, file: str) -> None:
+def run(connection: nvtxt_rules.Connection, file: str, text: Optional[bytes]) -> None:
     """Does what nvtxt-report asks for. Raises Raised."""
     begin = connection.call("rule_begin")
-    rule = Rule(file)
+    rule = Rule(file, text)
     rule.load()
     if begin["task"] == "describe":
         said = describe(rule)
@@ -230,6 +236,12 @@ def open_connection(number: int) -> nvtxt_rules.Connection:
     connection = nvtxt_rules.Connection(link)
     os.register_at_fork(after_in_child=connection.leave)
     return connection
+
+
+def read_text(number: int) -> bytes:
+    """What the descriptor has; it is closed then."""
+    with open(number, "rb") as source:
+        return source.read()
 
 
 STREAMS = sys.stdout, sys.stderr
@@ -251,8 +263,11 @@ def main() -> int:
     for stream in STREAMS:
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
     connection = open_connection(int(sys.argv[1]))
+    text = read_text(int(sys.argv[3])) if len(sys.argv) > 3 else None
+    if len(sys.argv) > 4:
+        resource.setrlimit(resource.RLIMIT_NPROC, (int(sys.argv[4]),) * 2)
     try:
-        run(connection, os.path.abspath(sys.argv[2]))
+        run(connection, os.path.abspath(sys.argv[2]), text)
         return 0
     except Raised as raised:
         flush()

@@ -144,7 +144,7 @@ static bool runs_rules(const struct report_job *job) {
 
 static int make_runner(struct report_loaded *loaded, const struct report_job *job) {
     const struct report_options *options = job->options;
-    char folder[PATH_MAX];
+    char folder[PATH_MAX], why[REPORT_HOST_WHY] = "";
     report_files_package("python", folder);
     const struct report_host_options wanted = {
         .python = options->python,
@@ -156,10 +156,11 @@ static int make_runner(struct report_loaded *loaded, const struct report_job *jo
         .sections = &loaded->sections,
         .view = &loaded->view,
         .interrupt_fd = signals_fd(),
+        .why = why,
     };
     int r = report_host_new(&loaded->runner, &wanted);
     if (r == REPORT_HOST_NO_SANDBOX) {
-        term_say(job->term, "--sandbox=always: there is no bubblewrap (bwrap) that starts here");
+        term_say(job->term, "--sandbox=always: there is no sandbox here: %s", why);
         return OUTCOME_NO_DAEMON;
     }
     return r;
@@ -171,6 +172,10 @@ static int load_rules(struct report_loaded *loaded, const struct report_job *job
     r = r == 0 ? report_rules_load(loaded->rules, &loaded->files, loaded->definitions, has_section,
                                    &loaded->sections, loaded->runner, &loaded->messages)
                : r;
+    const char *missing = r == 0 && loaded->runner ? report_host_missing(loaded->runner) : NULL;
+    if (missing) {
+        term_say(job->term, "rules in Python run without a sandbox: %s", missing);
+    }
     return r < 0 && signals_came() ? (int)OUTCOME_STOPPED : r;
 }
 
