@@ -188,7 +188,9 @@ static int make(struct new_segment *made, struct store **store, const char *from
                 bool locked) {
     char newest[PATH_MAX];
     struct store_carry *carry = &made->carry;
-    *carry = (struct store_carry){.started_ns = store_now_ns(), .ids_only = ids_only};
+    *carry = (struct store_carry){.started_ns = store_now_ns(),
+                                  .ids_only = ids_only,
+                                  .after_loss = made->lost || made->options->aside};
     int r = next_number(made->path, &carry->number, newest);
     carry->number = number_after(carry->number, made);
     r = r < 0 ? r

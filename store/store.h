@@ -77,9 +77,11 @@ int store_checkpoint(struct store *store, struct store_checkpointed *done);
 // A session belongs to its user: the same id of two users is two sessions. One whose user the store
 // does not know is anybody's.
 
-// Returns STORE_DONE, STORE_NOT_FOUND for an id that was never seen of that user, or a failure.
-// Diagnostics are read only when `want_diags`, those of lines > acked. Lines of a resumed session
-// go on at line+1.
+// Returns STORE_DONE, STORE_NOT_FOUND for an id that was never seen of that user, STORE_BUSY when
+// it may be in a segment that others have locked, STORE_UNSURE when it may be in one that was put
+// aside or cannot be read, or a failure. What was found in one that was put aside has ended as
+// "lost". Diagnostics are read only when `want_diags`, those of lines > acked. Lines of a resumed
+// session go on at line+1.
 int store_session_load(struct store *store, const char *session_id, int64_t uid, bool want_diags,
                        uint64_t acked, struct store_session *session);
 

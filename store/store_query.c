@@ -29,6 +29,9 @@ int store_session_load(struct store *store, const char *session_id, int64_t uid,
     int rc = store_sessions_load(&store->sessions, session_id, uid, session, &found);
     if (rc == SQLITE_OK && !found) {
         rc = store_older_session(&older, session_id, uid, session, &found);
+        if (rc == SQLITE_BUSY || rc == SQLITE_NOTADB) { // of another file: this store is sound
+            return rc == SQLITE_BUSY ? STORE_BUSY : STORE_UNSURE;
+        }
     }
     if (rc == SQLITE_OK && found && want_diags) {
         rc = store_older_diags(&older, acked, session);

@@ -292,12 +292,14 @@ static void open_stored(struct session *session, const struct store_session *sto
 // The session has ended before: sends the same totals again, stores nothing.
 static void answer_ended(struct session *session, const struct store_session *stored) {
     const struct nvtxt_counters *totals = &stored->counters;
+    struct conn *conn = session->conn;
+    parked_take(&conn->server->parked, session->id, conn->peer.uid); // it was in another store
     welcome(session, stored->source_id, stored->line, session->hello->nvtx > 0);
     send_stored_diags(session, stored);
     nvtxt_reply_end(outq_buffer(&session->conn->outq), stored->line, totals->events,
                     totals->warnings, totals->errors,
                     strcmp(stored->how, "end") == 0 ? "" : stored->how);
-    conn_drain_and_close(session->conn);
+    conn_drain_and_close(conn);
 }
 
 // `kept` is of the time of the load: sessions that began after it are added.
@@ -307,22 +309,42 @@ static bool has_enough(const struct session *session, int64_t kept) {
     return kept + (int64_t)begun >= conn->server->hub.config->max_sessions_per_user;
 }
 
+// The id of a name comes again from a sender that knows nothing of what was stored before; a random
+// one with what the sender knows.
+static bool is_of_name(const char *id) {
+    return id[14] == '5'; // the version of the UUID
+}
+
+// Nobody knows it.
+static void begin_anew(struct session *session, const struct job *job) {
+    struct conn *conn = session->conn;
+    parked_take(&conn->server->parked, session->id, conn->peer.uid); // it was in another store
+    if (job->result == STORE_UNSURE && is_of_name(session->id)) {
+        refuse_and_drain(conn, NVTXT_ERROR_UNREADABLE_SESSION,
+                         "the session may be in a segment of the store that was put aside or "
+                         "cannot be read: name another session, or move that segment away");
+    } else if (has_enough(session, job->kept)) {
+        refuse_and_drain(conn, NVTXT_ERROR_QUOTA,
+                         "this user has too many sessions that can be resumed");
+    } else {
+        open_new(session);
+    }
+}
+
 static void on_loaded(struct job *job) {
     struct session *session = job->context;
     if (session) {
         struct conn *conn = session->conn;
         session->loading = NULL;
-        if (job->result == STORE_NOT_FOUND) { // if it was parked, it was in another store
-            parked_take(&conn->server->parked, session->id, conn->peer.uid);
-        }
         const struct store_session *stored = &job->session;
         if (conn->server->stage != SERVER_RUNNING) {
             session_shut_down(conn);
-        } else if (job->result == STORE_NOT_FOUND && has_enough(session, job->kept)) {
-            refuse_and_drain(conn, NVTXT_ERROR_QUOTA,
-                             "this user has too many sessions that can be resumed");
-        } else if (job->result == STORE_NOT_FOUND) {
-            open_new(session);
+        } else if (job->result == STORE_NOT_FOUND || job->result == STORE_UNSURE) {
+            begin_anew(session, job);
+        } else if (job->result == STORE_BUSY) {
+            refuse_and_drain(conn, NVTXT_ERROR_BUSY_SESSION,
+                             "the session may be in a segment of the store that another process "
+                             "has locked: try again when that process is done");
         } else if (job->result != STORE_DONE) {
             cannot_load(conn, job->result);
         } else if (stored->ended) {

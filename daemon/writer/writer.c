@@ -284,7 +284,8 @@ static int rotate_on_demand(struct writer *writer, struct job *job) {
 static int load_session(struct writer *writer, struct job *job) {
     int r = store_session_load(writer->store, job->session_id, job->uid, job->want_diags,
                                job->acked, &job->session);
-    if (r == STORE_NOT_FOUND && store_session_count(writer->store, job->uid, &job->kept) != 0) {
+    if ((r == STORE_NOT_FOUND || r == STORE_UNSURE) &&
+        store_session_count(writer->store, job->uid, &job->kept) != 0) {
         job->kept = 0; // not known: it is not refused now
     }
     // What was found may be in the open transaction. The answer says to the client which lines it

@@ -24,6 +24,7 @@
 #define NVTXT_ERROR_BAD_HELLO "bad-hello"
 #define NVTXT_ERROR_SHUTTING_DOWN "shutting-down"
 #define NVTXT_ERROR_QUOTA "quota"
+#define NVTXT_ERROR_UNREADABLE_SESSION "unreadable-session"
 #define NVTXT_ERROR_DISCONNECTED "disconnected"
 
 enum nvtxt_reply_type {

@@ -21,6 +21,8 @@
 #include "store/db/schema.h"
 #include "store/db/sql.h"
 #include "store/db/stranger.h"
+#include "store/lock/beside.h"
+#include "store/lock/locks.h"
 #include "store/lock/writelock.h"
 #include "store/value/codes.h"
 
@@ -89,18 +91,45 @@ int store_connection_read(sqlite3 **db, const char *path) {
     return rc ?: store_stranger_guard(*db);
 }
 
+// SQLite would try for ten seconds.
+static bool is_locked(const char *path) {
+    struct store_locks locks;
+    store_locks_find(path, &locks);
+    return locks.blocks && locks.recovery;
+}
+
 int store_connection_read_left(sqlite3 **db, const char *path) {
     char uri[URI_SIZE];
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     bool whole = store_file_size(path, "-wal") <= 0;
     if (whole) {
         make_uri(uri, sizeof(uri), path);
+    } else if (is_locked(path)) {
+        return SQLITE_BUSY;
     }
     int rc = sqlite3_open_v2(whole ? uri : path, db, flags | (whole ? SQLITE_OPEN_URI : 0), NULL);
     if (rc == SQLITE_OK) {
         sqlite3_busy_timeout(*db, STORE_BUSY_MS); // the keeper may be completing it
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     }
+    return rc;
+}
+
+static void remove_copy(const char *copy) {
+    char name[PATH_MAX];
+    for (size_t i = 0; i < STORE_FILE_ENDINGS; i++) {
+        if (store_file_name(name, copy, store_file_endings[i]) == 0) {
+            unlink(name);
+        }
+    }
+}
+
+int store_connection_read_locked(sqlite3 **db, const char *path, const char *copy) {
+    remove_copy(copy);
+    int r = store_beside_copy(path, copy);
+    int rc = r < 0 ? SQLITE_CANTOPEN : store_connection_read(db, copy);
+    rc = rc ?: store_sql_exec(*db, "SELECT 1 FROM sqlite_master"); // opens its files
+    remove_copy(copy);
     return rc;
 }
 

@@ -31,5 +31,9 @@ int store_connection_read(sqlite3 **db, const char *path);
 
 // Opens a segment that the link left, for the daemon to read; only the keeper may still write to
 // it. When all of it is in its main file, it is read without any lock, so that other processes'
-// locks are not in the way. Returns the same.
+// locks are not in the way. Returns the same; SQLITE_BUSY at once when others' locks keep its log
+// from being read.
 int store_connection_read_left(sqlite3 **db, const char *path);
+
+// Opens such a segment all the same, by a copy of it at `copy`, which has no name any more then.
+int store_connection_read_locked(sqlite3 **db, const char *path, const char *copy);

@@ -6,13 +6,16 @@
 #include "store/query/older_segments.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/db/connection.h"
+#include "store/db/header.h"
 #include "store/query/load_rows.h"
 #include "store/segment/carry_over.h"
 #include "store/segment/ended.h"
+#include "store/segment/quarantine.h"
 #include "store/segment/segments.h"
 #include "store/write/sessions.h"
 
@@ -30,19 +33,66 @@ static sqlite3 *open_segment(const char *segment) {
     return db;
 }
 
-// Loads what the segment knows of the session.
-static int load_from(const char *segment, const char *session_id, int64_t uid,
+// Whether a segment that could not be read may be readable later: SQLITE_BUSY, or SQLITE_NOTADB.
+static int kind_of(int rc) {
+    int primary = rc & 0xFF;
+    bool passes = primary == SQLITE_BUSY || primary == SQLITE_PROTOCOL || primary == SQLITE_LOCKED;
+    return primary == SQLITE_OK || primary == SQLITE_NOMEM ? primary
+           : passes                                        ? SQLITE_BUSY
+                                                           : SQLITE_NOTADB;
+}
+
+// Loads what the segment knows of the session. SQLite would take an empty file for a new database.
+static int load_from(const char *segment, bool aside, const char *session_id, int64_t uid,
                      struct store_session *session, bool *found) {
-    struct store_txn txn = {.db = open_segment(segment)};
+    struct store_txn txn = {0};
     struct store_sessions sessions;
-    int rc = SQLITE_OK;
-    if (txn.db) {
+    int64_t size = store_file_size(segment, "");
+    if (size <= 0) {
+        return size < 0 ? SQLITE_OK : SQLITE_NOTADB; // it was removed for its age, say
+    }
+    int rc = aside ? store_connection_read(&txn.db, segment)
+                   : store_connection_read_left(&txn.db, segment);
+    if (rc == SQLITE_OK) {
         store_sessions_init(&sessions, &txn, NULL);
         rc = store_sessions_load(&sessions, session_id, uid, session, found);
         store_sessions_deinit(&sessions);
     }
     sqlite3_close(txn.db);
-    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+    if (rc != SQLITE_OK) {
+        store_session_deinit(session);
+        *session = (struct store_session){0};
+        *found = false;
+    }
+    return kind_of(rc);
+}
+
+// The worst of two: no memory, locked, not readable.
+static int worse(int a, int b) {
+    return a == SQLITE_NOMEM || b == SQLITE_NOMEM ? SQLITE_NOMEM
+           : a == SQLITE_BUSY || b == SQLITE_BUSY ? SQLITE_BUSY
+           : a                                    ? a
+                                                  : b;
+}
+
+// A session that was put aside with its segment cannot go on: nobody knows whether its state is
+// whole. It ended there.
+static int load_aside(const struct store_older *older, const char *session_id, int64_t uid,
+                      struct store_session *session, bool *found) {
+    struct store_segments list;
+    int rc = SQLITE_OK;
+    if (store_quarantine_list(older->path, &list) < 0) {
+        return SQLITE_OK;
+    }
+    for (size_t i = 0; i < list.count && !*found; i++) {
+        rc = worse(rc, load_from(list.rows[i].path, true, session_id, uid, session, found));
+    }
+    if (*found && !session->ended) {
+        session->ended = true;
+        snprintf(session->how, sizeof(session->how), "lost");
+    }
+    store_segments_deinit(&list);
+    return rc;
 }
 
 int store_older_session(const struct store_older *older, const char *session_id, int64_t uid,
@@ -55,13 +105,16 @@ int store_older_session(const struct store_older *older, const char *session_id,
     int rc = store_ended_find(older->ended, older->path, older->active, session_id, uid, segment,
                               sizeof(segment));
     if (rc == SQLITE_OK && *segment) {
-        rc = load_from(segment, session_id, uid, session, found);
+        rc = load_from(segment, false, session_id, uid, session, found);
     }
     const struct store_segments *rest = &older->ended->rest;
-    for (size_t i = rest->count; i-- > 0 && !*found && rc == SQLITE_OK;) {
-        rc = load_from(rest->rows[i].path, session_id, uid, session, found);
+    for (size_t i = rest->count; i-- > 0 && !*found && rc != SQLITE_NOMEM;) {
+        rc = worse(rc, load_from(rest->rows[i].path, false, session_id, uid, session, found));
     }
-    return rc;
+    rc = *found || rc == SQLITE_NOMEM
+             ? rc
+             : worse(rc, load_aside(older, session_id, uid, session, found));
+    return *found && rc != SQLITE_NOMEM ? SQLITE_OK : rc;
 }
 
 // The first segment that may hold something of the source; the count when none may.

@@ -7,7 +7,8 @@
 // codes and run on the thread that owns the store.
 //
 // Rare questions go to earlier segments: a session that ended long ago, diagnostics of a session
-// that goes on, losses. A segment that is gone, or cannot be read, has no answer.
+// that goes on, losses. A segment that is gone has no answer, nor has one that cannot be read; but
+// of a session it is said that it may be there.
 #pragma once
 
 #include <sqlite3.h>
@@ -23,8 +24,10 @@ struct store_older {
     struct store_ended *ended; // borrowed; needed for sessions only
 };
 
-// A session that ended and that the active segment does not know any more. `*found` stays as it is
-// when there is none.
+// A session that ended and that the active segment does not know any more, or that was put aside
+// with its segment: that is taken for its end ("lost"). `*found` stays as it is when there is none.
+// SQLITE_BUSY: it may be in a segment that others have locked; SQLITE_NOTADB: in one that cannot be
+// read for another reason.
 int store_older_session(const struct store_older *older, const char *session_id, int64_t uid,
                         struct store_session *session, bool *found);
 

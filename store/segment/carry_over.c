@@ -164,17 +164,20 @@ static int note_carried(sqlite3 *db, int64_t before) {
     return rc ?: store_sql_exec(db, sql);
 }
 
+static const char not_all_ended[] = "UPDATE NVTXT_SEGMENT SET allEnded = 0";
+
 // Runs in a transaction of `db`.
 static int fill(sqlite3 *db, const struct store_carry *carry) {
     if (!carry->from) {
-        return store_carry_begin(db, carry);
+        int rc = store_carry_begin(db, carry);
+        return rc ?: carry->after_loss ? run(db, not_all_ended, carry) : SQLITE_OK;
     }
     int64_t before = 0;
     int rc = bytes_of(db, &before);
     rc = rc ?: run(db, ids, carry);
     rc = rc ?: store_id_carry(db, "old");
     if (rc == SQLITE_OK && carry->ids_only) {
-        return run(db, "UPDATE NVTXT_SEGMENT SET allEnded = 0", carry);
+        return run(db, not_all_ended, carry);
     }
     for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]) && rc == SQLITE_OK; i++) {
         rc = run(db, rest[i], carry);

@@ -19,6 +19,7 @@ struct store_carry {
     int64_t started_ns;
     const char *from; // path of the segment before it; NULL: there is none
     bool ids_only;    // take over only STORE_ID and where ids begin: everything else was lost
+    bool after_loss;  // sessions may have ended in a segment that is lost
     size_t rows;      // about how many rows of each kind that may not be needed
 };
 

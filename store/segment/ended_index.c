@@ -151,12 +151,25 @@ static int copy_ids(sqlite3 *db, sqlite3 *segment, int64_t number, bool *readabl
     return rc ?: read;
 }
 
+// One that others have locked is read from a copy, which is named like an unfinished segment: the
+// next start removes it.
+static int open_left(sqlite3 **db, const char *path) {
+    char copy[PATH_MAX];
+    int rc = store_connection_read_left(db, path);
+    if (rc == SQLITE_BUSY && store_file_name(copy, path, STORE_SEGMENT_UNFINISHED) == 0) {
+        sqlite3_close(*db);
+        *db = NULL;
+        rc = store_connection_read_locked(db, path, copy);
+    }
+    return rc;
+}
+
 // Adds all of a segment or nothing. A segment that cannot be read is no failure.
 static int add(sqlite3 *db, const struct store_segment *segment) {
     sqlite3 *from = NULL;
     bool readable = false;
     int64_t number = (int64_t)segment->number;
-    int rc = store_connection_read_left(&from, segment->path);
+    int rc = open_left(&from, segment->path);
     if (rc == SQLITE_OK) {
         rc = store_sql_exec(db, "BEGIN IMMEDIATE");
         readable = rc != SQLITE_OK;

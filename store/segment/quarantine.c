@@ -4,17 +4,21 @@
 // them, and a write-ahead log never stands beside a store that it does not belong to.
 #include "store/segment/quarantine.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "protocol/base/slice.h"
 #include "store/db/header.h"
 
 #define TRIES 1000
+#define BROKEN ".broken-"
 
 // True when any of the names exists.
 static bool exists(const char *path) {
@@ -37,7 +41,7 @@ static int find_name(const char *path, int64_t now_ns, char *new_name, size_t si
     }
     strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
     for (int number = 1; number <= TRIES; number++) {
-        int len = snprintf(new_name, size, "%s.broken-%s-%d", path, when, number);
+        int len = snprintf(new_name, size, "%s" BROKEN "%s-%d", path, when, number);
         if (len >= (int)size) {
             return -ENAMETOOLONG;
         }
@@ -61,6 +65,52 @@ int store_quarantine(const char *file, const char *path, int64_t now_ns, char *n
         if (r == 0 && rename(from, to) < 0 && errno != ENOENT) {
             r = -errno;
         }
+    }
+    return r;
+}
+
+static bool ends_with(const char *name, const char *ending) {
+    size_t len = strlen(name), size = strlen(ending);
+    return len >= size && strcmp(name + len - size, ending) == 0;
+}
+
+// Of the store whose name is `base`, and not one of its logs.
+static bool is_aside(const char *name, const char *base) {
+    size_t len = strlen(base);
+    return strncmp(name, base, len) == 0 && strncmp(name + len, BROKEN, sizeof(BROKEN) - 1) == 0 &&
+           !ends_with(name, "-wal") && !ends_with(name, "-shm");
+}
+
+static int add(struct store_segments *list, const char *folder, const char *name) {
+    struct store_segment row = {0};
+    struct store_segment *rows = realloc(list->rows, (list->count + 1) * sizeof(*rows));
+    if (rows) {
+        list->rows = rows;
+    }
+    if (!rows || asprintf(&row.path, "%s%s", folder, name) < 0) {
+        return -ENOMEM;
+    }
+    list->rows[list->count++] = row;
+    return 0;
+}
+
+int store_quarantine_list(const char *path, struct store_segments *list) {
+    char folder[PATH_MAX];
+    const char *base = nvtxt_base_name(path);
+    struct dirent *each;
+    int r = 0;
+    *list = (struct store_segments){0};
+    snprintf(folder, sizeof(folder), "%.*s", (int)(base - path), path);
+    DIR *stream = opendir(*folder ? folder : ".");
+    if (!stream) {
+        return -errno;
+    }
+    while (r == 0 && (each = readdir(stream))) {
+        r = is_aside(each->d_name, base) ? add(list, folder, each->d_name) : 0;
+    }
+    closedir(stream);
+    if (r < 0) {
+        store_segments_deinit(list);
     }
     return r;
 }

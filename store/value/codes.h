@@ -20,4 +20,5 @@ enum store_result {
     STORE_EMPTY = 11,   // an empty file, where a store must be
     STORE_FAILED = 12,  // SQLite failed in a way that is none of these
     STORE_STOPPED = 13, // the caller's callback asked to stop
+    STORE_UNSURE = 14,  // store_session_load: nobody knows it, but something cannot be read
 };

@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import uuid
 
 import lib
 
@@ -180,6 +181,53 @@ def test_a_store_that_is_found_broken_by_reading_is_put_aside():
             session.send(HEADER + 'Marker, 2, "after"\n')
             session.end()
         lib.equal((texts(daemon), len(put_aside(daemon))), (["after"], 1))
+
+
+def began(daemon, session_id):
+    return daemon.query("SELECT count(*) FROM NVTXT_SOURCES WHERE sessionId = '%s'" % session_id)
+
+
+def test_a_session_that_was_put_aside_is_not_begun_anew():
+    with lib.Daemon() as daemon:
+        with daemon.session() as session:
+            session.send(HEADER + 'Marker, 1, "before"\n')
+            session.ack(3)
+        daemon.stop()
+        sql(daemon.store, "PRAGMA user_version = 2")
+        daemon.start()
+        for _ in range(2):
+            with daemon.session(session.id) as again:
+                equal = (again.welcome["line"], again.reply())
+                lib.equal((equal[0], equal[1]["type"], equal[1]["line"], equal[1].get("how")),
+                          (3, "end", 3, "lost"))
+        lib.equal(began(daemon, session.id), [(0,)])
+        with daemon.session() as other:
+            lib.equal(other.welcome["line"], 0)
+
+
+def test_a_named_session_that_may_be_in_what_cannot_be_read_is_not_begun():
+    named = str(uuid.uuid5(uuid.NAMESPACE_URL, "nightly"))
+    with lib.Daemon() as daemon:
+        with daemon.session(named) as session:
+            session.send(HEADER + 'Marker, 1, "before"\n')
+            session.ack(3)
+        daemon.stop()
+        write_over(os.path.realpath(daemon.store))
+        daemon.start()
+        with daemon.session(named) as refused:
+            lib.equal(refused.welcome["code"], "unreadable-session")
+        lib.equal(began(daemon, named), [(0,)])
+        with daemon.session() as other:  # nobody has its id yet
+            lib.equal(other.welcome["line"], 0)
+        done = subprocess.run([lib.program("client", "nvtxt-send"), "--socket", daemon.socket,
+                               "--session", named], input=b"", stderr=subprocess.PIPE,
+                              timeout=lib.DEADLINE, check=False)
+        lib.equal(done.returncode, 76, done.stderr)
+        assert b"put aside" in done.stderr, done.stderr
+        for name in glob.glob(daemon.store + ".broken-*"):
+            os.rename(name, name.replace(".broken-", ".away-"))
+        with daemon.session(named) as session:
+            lib.equal(session.welcome["line"], 0)
 
 
 def test_a_folder_that_vanishes_is_made_again():

@@ -7,8 +7,11 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "store/rotation.h"
 #include "store/segment/ended_index.h"
@@ -187,6 +190,96 @@ Test(ended, are_known_whatever_is_in_the_index) {
     knows_all(1, 7);
     follow(false);
     knows_all(1, 7);
+    end();
+}
+
+// ---- Segments that cannot be read ---------------------------------------------------------------
+
+static int load(int segment, int number) {
+    struct store_session session;
+    int r = store_session_load(kit.store, id_of(segment, number), -1, false, 0, &session);
+    if (r == STORE_DONE) {
+        store_session_deinit(&session);
+    }
+    return r;
+}
+
+static void path_of(int number, char *path) {
+    struct store_segments left;
+    store_ended_list(kit.path, store_file(kit.store), &left);
+    snprintf(path, PATH_MAX, "%s", left.rows[number - 1].path);
+    store_segments_deinit(&left);
+}
+
+// Leaves a log that is not in the main file.
+static void fill_log(const char *segment) {
+    int on = 1;
+    sqlite3 *db = NULL;
+    cr_assert_eq(sqlite3_open(segment, &db), SQLITE_OK);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
+    cr_assert_eq(sqlite3_exec(db, "CREATE TABLE theirs (a)", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+// A process that has locked a byte of its -shm for reading, as every reader may.
+static pid_t lock_for_recovery(const char *segment) {
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 121, .l_len = 1};
+    char shm[PATH_MAX + 8], said;
+    int ends[2];
+    snprintf(shm, sizeof(shm), "%s-shm", segment);
+    cr_assert_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        int fd = open(shm, O_RDONLY);
+        said = fd >= 0 && fcntl(fd, F_SETLK, &lock) == 0 ? 'y' : 'n';
+        if (write(ends[1], &said, 1) == 1) {
+            pause();
+        }
+        _exit(1);
+    }
+    cr_assert(child > 0 && read(ends[0], &said, 1) == 1 && said == 'y');
+    close(ends[0]);
+    close(ends[1]);
+    return child;
+}
+
+Test(ended, a_session_that_may_be_in_a_locked_segment_is_not_taken_for_a_new_one) {
+    char segment[PATH_MAX];
+    begin();
+    make_segments(4);
+    path_of(2, segment);
+    fill_log(segment);
+    pid_t stranger = lock_for_recovery(segment);
+    cr_assert_eq(load(2, 0), STORE_BUSY);
+    cr_assert_eq(load(8, 0), STORE_BUSY, "one that nobody knows may be there");
+    cr_assert_eq(load(1, 0), STORE_DONE);
+    follow(false); // reads a copy
+    cr_assert_eq(index_int("SELECT count(*) FROM segments"), 4);
+    cr_assert_eq(load(2, 0), STORE_BUSY);
+    cr_assert_eq(load(8, 0), STORE_NOT_FOUND, "the index says that it is not there");
+    kill(stranger, SIGKILL);
+    waitpid(stranger, NULL, 0);
+    knows_all(1, 4);
+    end();
+}
+
+Test(ended, a_session_that_may_be_in_a_damaged_segment_is_not_surely_new) {
+    char segment[PATH_MAX], noise[8192];
+    begin();
+    make_segments(4);
+    path_of(2, segment);
+    memset(noise, 'x', sizeof(noise));
+    int fd = open(segment, O_WRONLY);
+    cr_assert(fd >= 0 && pwrite(fd, noise, sizeof(noise), 0) == (ssize_t)sizeof(noise));
+    close(fd);
+    cr_assert_eq(load(2, 0), STORE_UNSURE);
+    cr_assert_eq(load(3, 0), STORE_DONE);
+    follow(false);
+    cr_assert_eq(load(2, 0), STORE_UNSURE);
+    cr_assert_eq(store_segments_remove(segment), 0);
+    follow(false);
+    cr_assert_eq(load(2, 0), STORE_NOT_FOUND);
     end();
 }
 
