@@ -35,6 +35,9 @@ static pthread_key_t end_key;
 static bool has_end_key;
 static uint32_t next_ring;
 
+// In a child that has not recorded yet: the thread that forked. Another one may record first.
+static struct thread *forked;
+
 void recorder_lose(enum region_loss why, uint64_t calls) {
     bool has_region = atomic_load_explicit(&recorder.has_region, memory_order_acquire) &&
                       atomic_load(atomic_load(&recorder.alive));
@@ -69,6 +72,7 @@ static void unlink_thread(struct thread *thread) {
     if (*at) {
         *at = thread->next;
     }
+    forked = forked == thread ? NULL : forked;
     atomic_fetch_add(&recorder.recorded_before, atomic_load(&thread->recorded));
     stacks_deinit(&thread->stacks);
     thread->next = recorder.free_threads;
@@ -132,13 +136,13 @@ static uint32_t take_ring(void) {
     return REGION_RINGS;
 }
 
-static bool give_ring(struct thread *thread) {
+static bool give_ring(struct thread *thread, uint32_t tid) {
     uint32_t ring = take_ring();
     if (ring == REGION_RINGS) {
         return false;
     }
     struct ring_head *head = &recorder.region.rings[ring];
-    atomic_store_explicit(&head->tid, (uint32_t)gettid(), memory_order_relaxed);
+    atomic_store_explicit(&head->tid, tid, memory_order_relaxed);
     atomic_store_explicit(&head->state, RING_LIVE, memory_order_release);
     thread->ring = ring;
     thread->open = 0;
@@ -154,9 +158,10 @@ void recorder_free_ring(uint32_t ring) {
     pthread_mutex_unlock(&recorder.lock);
 }
 
-// Under the lock. In a child only this thread has come along; it keeps its handles and depths.
+// Under the lock. In a child only the thread that forked has come along; it keeps its handles and
+// depths.
 static int start_process(bool is_child) {
-    struct thread *self = thread_self;
+    struct thread *self = is_child && forked ? forked : thread_self;
     for (struct thread *next, *thread = is_child ? recorder.threads : NULL; thread; thread = next) {
         next = thread->next;
         if (thread != self) {
@@ -190,7 +195,7 @@ static struct thread *begin_locked(enum region_loss *why) {
     if (!thread) {
         return NULL;
     }
-    if ((is_new || !thread_self) && !give_ring(thread)) {
+    if ((is_new || !thread_self) && !give_ring(thread, (uint32_t)gettid())) {
         thread_self = NULL;
         unlink_thread(thread);
         if (has_end_key) {
@@ -318,6 +323,7 @@ void recorder_in_child(void) {
     }
     atomic_store(&recorder.ignored, 0);
     struct thread *self = thread_self;
+    forked = self;
     if (thread_busy && self && self->writer.data) {
         uintptr_t head = (uintptr_t)self->writer.head & ~(uintptr_t)(REGION_PAGE - 1);
         cover(self->writer.data, self->writer.size);
@@ -335,7 +341,17 @@ _Atomic uint32_t *recorder_make_word(void) {
     return word;
 }
 
+// From now on the thread that forked does not ask for its ring.
+static void give_forked_ring(void) {
+    static struct ring_head none; // in which nothing fits
+    if (forked && forked != thread_self && !give_ring(forked, (uint32_t)getpid())) {
+        forked->writer = (struct ring_writer){.head = &none, .size = RING_LAP_BYTES};
+    }
+    forked = NULL;
+}
+
 void recorder_set_alive(_Atomic uint32_t *word) {
+    give_forked_ring();
     atomic_store(&word[1], LOCKS_GOOD);
     atomic_store(&word[0], 1);
     atomic_store_explicit(&recorder.alive, word, memory_order_release);

@@ -198,6 +198,24 @@ static void storm(char **arguments) {
     nvtxt_pop();
 }
 
+// A child in which another thread records before the one that forked, in whose range both are.
+static void second(char **arguments) {
+    int status;
+    (void)arguments;
+    nvtxt_push("parent");
+    pid_t pid = fork();
+    if (pid == 0) {
+        pthread_t thread;
+        must(pthread_create(&thread, NULL, mark_once, NULL) == 0, "pthread_create");
+        pthread_join(thread, NULL);
+        child_work(0);
+        exit(0);
+    }
+    must(waitpid(pid, &status, 0) == pid && status == 0, "the child");
+    nvtxt_pop();
+    printf("%d\n", (int)pid);
+}
+
 // vfork, posix_spawn and exec: SELF is the program again.
 static void spawn(char **arguments) {
     char *self = arguments[0], *again[] = {self, "one", "spawned", NULL};
@@ -414,9 +432,10 @@ static const struct {
     const char *name;
     void (*run)(char **arguments);
 } commands[] = {
-    {"closes", closes},   {"few", few},     {"killed", killed},   {"nothing", nothing},
-    {"one", one},         {"pairs", pairs}, {"spawn", spawn},     {"storm", storm},
-    {"threads", threads}, {"steps", steps}, {"refused", refused}, {"quiet", quiet},
+    {"closes", closes}, {"few", few},         {"killed", killed}, {"nothing", nothing},
+    {"one", one},       {"pairs", pairs},     {"spawn", spawn},   {"storm", storm},
+    {"second", second}, {"threads", threads}, {"steps", steps},   {"refused", refused},
+    {"quiet", quiet},
 };
 
 int main(int count, char **arguments) {
