@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A counter is kept with the string of its name, so a sample is a look-up and a mark. What is known
-// of a counter besides goes into its row as JSON. A sample of a group bears JSON, one of a number a
-// value.
+// of a counter besides goes into its row as JSON; one that says the same as before is the same
+// counter. A sample of a group bears JSON, one of a number a value.
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -25,8 +25,10 @@ typedef const struct inject_domain domain_handle;
 
 struct counter {
     const struct nvtxt_string *string; // NULL: libnvtxt keeps no more of them
-    uint64_t schema;
-    char name[];
+    const struct nvtxt_domain *domain;
+    uint64_t number, schema;
+    size_t len;  // of what follows
+    char name[]; // and behind its NUL the JSON of its row, "{}" when that says nothing
 };
 
 #define HAS(attr, member)                                                                          \
@@ -153,57 +155,95 @@ static const char *number_name(uint64_t number, char *name, size_t size) {
     return name;
 }
 
-static const struct counter *new_counter(const char *name, uint64_t schema) {
-    size_t len = strnlen(name, NAME_MOST);
-    struct counter *counter = inject_alloc(sizeof(*counter) + len + 1);
+// What a counter says, as it is kept: its name and JSON.
+struct counter_text {
+    size_t len, name_len;
+    char text[NAME_MOST + 1 + ATTRIBUTES_MOST + 1];
+};
+
+static void read_text(struct counter_text *text, domain_handle *domain,
+                      const struct abi_counter *attr, const char *name) {
+    int saved = errno;
+    text->name_len = strnlen(name, NAME_MOST);
+    memcpy(text->text, name, text->name_len);
+    text->text[text->name_len] = '\0';
+    char *json = text->text + text->name_len + 1;
+    struct json_out out = {json, ATTRIBUTES_MOST, 0, false};
+    describe(domain, attr, &out);
+    if (out.is_full) {
+        memcpy(json, "{}", out.len = strlen("{}"));
+    }
+    json[out.len] = '\0';
+    text->len = text->name_len + 1 + out.len + 1;
+    errno = saved;
+}
+
+static bool is_counter(const struct counter *counter, domain_handle *domain, uint64_t schema,
+                       const struct counter_text *text) {
+    return counter && counter->domain == inject_domain_of(domain) && counter->schema == schema &&
+           counter->len == text->len && memcmp(counter->name, text->text, text->len) == 0;
+}
+
+static const struct counter *new_counter(domain_handle *domain, uint64_t number, uint64_t schema,
+                                         const struct counter_text *text) {
+    struct counter *counter =
+        registry_has_room(REGISTRY_COUNTER) ? inject_alloc(sizeof(*counter) + text->len) : NULL;
     if (counter) {
-        memcpy(counter->name, name, len);
+        memcpy(counter->name, text->text, text->len);
+        counter->len = text->len;
         counter->string = nvtxt_string_get(counter->name);
+        counter->domain = inject_domain_of(domain);
         counter->schema = schema;
+        counter->number = number;
     }
     return counter;
 }
 
-static void name_counter(domain_handle *domain, const struct abi_counter *attr, const char *name) {
-    char json[ATTRIBUTES_MOST + 1];
-    struct json_out out = {json, ATTRIBUTES_MOST, 0, false};
-    int saved = errno;
-    describe(domain, attr, &out);
-    json[out.len] = '\0';
-    bool says_nothing = out.is_full || out.len == strlen("{}");
-    nvtxt_private_name_counter(inject_domain_of(domain), name, says_nothing ? NULL : json);
-    errno = saved;
-}
-
-static uint64_t counter_register(domain_handle *domain, const struct abi_counter *attr) {
+// What the library behind us gives; 0 without one.
+static uint64_t chain_register(domain_handle *domain, const struct abi_counter *attr) {
     typedef uint64_t (*function)(void *, const struct abi_counter *);
     abi_function next = chain_find_extension(ABI_EXTENSION_COUNTERS, ABI_COUNTER_REGISTER);
     struct abi_counter given;
-    const struct abi_counter *its_attr = attr;
-    if (attr && registry_has_chained() && HAS(attr, schema)) {
+    if (next && attr && registry_has_chained() && HAS(attr, schema)) {
         size_t size = attr->size < sizeof(given) ? attr->size : sizeof(given);
         memcpy(&given, attr, size);
         given.size = size;
         given.schema = registry_chained(REGISTRY_SCHEMA, attr->schema);
-        its_attr = &given;
+        attr = &given;
     }
-    uint64_t its = next ? ((function)next)(inject_domain_chained(domain), its_attr) : 0;
+    return next ? ((function)next)(inject_domain_chained(domain), attr) : 0;
+}
+
+static uint64_t counter_register(domain_handle *domain, const struct abi_counter *attr) {
+    uint64_t its = chain_register(domain, attr);
     if (!attr) {
         return its;
     }
-    uint64_t own = HAS(attr, id) ? attr->id : 0;
-    uint64_t number = own ? own : registry_number(REGISTRY_COUNTER, its);
+    uint64_t own = HAS(attr, id) ? attr->id : 0, schema = HAS(attr, schema) ? attr->schema : 0;
     char spare[40];
     const char *name = HAS(attr, name) ? attr->name : NULL;
     if (!name || !*name) { // not by a number that the library behind us gave: rows are the same
         static _Atomic uint64_t nameless;
         name = number_name(own ? own : ++nameless, spare, sizeof(spare));
     }
-    const struct counter *counter = new_counter(name, HAS(attr, schema) ? attr->schema : 0);
-    if (!registry_put(REGISTRY_COUNTER, domain, number, counter)) {
-        return its;
+    struct counter_text text;
+    read_text(&text, domain, attr, name);
+    uint64_t content = registry_content(domain, text.text, text.len) ^ (uint32_t)schema;
+    const struct counter *counter = own ? registry_find(REGISTRY_COUNTER, domain, own)
+                                        : registry_find(REGISTRY_COUNTER_CONTENT, NULL, content);
+    if (is_counter(counter, domain, schema, &text)) {
+        return counter->number;
     }
-    name_counter(domain, attr, counter->name);
+    uint64_t number = own ? own : registry_number(REGISTRY_COUNTER, its);
+    counter = new_counter(domain, number, schema, &text);
+    if (registry_put(REGISTRY_COUNTER, domain, number, counter)) {
+        const char *json = counter->name + text.name_len + 1;
+        nvtxt_private_name_counter(inject_domain_of(domain), counter->name,
+                                   strcmp(json, "{}") == 0 ? NULL : json);
+        if (!own) {
+            registry_put(REGISTRY_COUNTER_CONTENT, NULL, content, counter);
+        }
+    }
     return number;
 }
 
@@ -212,6 +252,10 @@ static uint64_t counter_register(domain_handle *domain, const struct abi_counter
 static void mark(domain_handle *domain, const struct counter *counter, uint64_t number,
                  struct nvtxt_attr *attr) {
     char spare[40];
+    if (!counter && number >= ABI_ID_OURS) { // of a counter that found no room
+        nvtxt_private_unsupported(1);
+        return;
+    }
     attr->size = sizeof(*attr);
     attr->string = counter ? counter->string : NULL;
     attr->message = counter ? counter->name : number_name(number, spare, sizeof(spare));

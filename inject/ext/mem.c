@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A heap or region of addresses is known by its first address, as NVTX says; other ones, and
-// permissions, by an object that is never freed. The store has names for them; what a program does
-// with them is counted as unsupported. The library behind us gives handles of its own, which the
+// A heap or region of addresses is known by its first address, as NVTX says; another heap by its
+// name, another region by an object that is never freed. The store has names for them; what a
+// program does with them is counted as unsupported. Permissions say nothing that it has: they are
+// one object. The library behind us gives handles of its own, which the
 // program gets then, so that they need no change on their way back.
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "inject/chain.h"
 #include "inject/event.h"
 #include "inject/ext/abi_ext.h"
+#include "inject/ext/registry.h"
 #include "inject/extension.h"
 #include "lib/private.h"
 
@@ -32,15 +35,35 @@ static abi_function next_of(unsigned callback) {
         }                                                                                          \
     } while (0)
 
-static void name_memory(domain_handle *domain, const char *kind, const void *handle, uint32_t type,
-                        union abi_message message) {
-    const char *name = EVENT_TEXT(type, message);
-    if (name) {
-        nvtxt_name_resource(inject_domain_of(domain), kind, (uintptr_t)handle, name);
-    }
-}
-
 // ---- Heaps --------------------------------------------------------------------------------------
+
+#define NAME_MOST 1024u // bytes by which a heap without an address is known
+
+static char others; // its address is the handle of what found no room; it has no name
+
+struct heap {
+    const struct nvtxt_domain *domain;
+    char name[];
+};
+
+// A heap without an address: the one of that name.
+static void *named_heap(domain_handle *domain, const char *name) {
+    size_t len = strnlen(name, NAME_MOST);
+    uint64_t content = registry_content(domain, name, len);
+    const struct heap *found = registry_find(REGISTRY_HEAP_CONTENT, NULL, content);
+    if (found && found->domain == inject_domain_of(domain) && found->name[len] == '\0' &&
+        strncmp(found->name, name, len) == 0) {
+        return (void *)(uintptr_t)found;
+    }
+    struct heap *heap =
+        registry_has_room(REGISTRY_HEAP_CONTENT) ? inject_alloc(sizeof(*heap) + len + 1) : NULL;
+    if (heap) {
+        heap->domain = inject_domain_of(domain);
+        memcpy(heap->name, name, len);
+        registry_put(REGISTRY_HEAP_CONTENT, NULL, content, heap);
+    }
+    return heap ? heap : (void *)&others;
+}
 
 // The first address of what is described by a range; NULL: it is not.
 static void *address_of(uint32_t type, const void *description, size_t size) {
@@ -62,15 +85,26 @@ static void *chain_heap(abi_function next, domain_handle *domain, const struct a
     return ((void *(*)(void *, const struct abi_heap *))next)(inject_domain_chained(domain), heap);
 }
 
+static void *heap_of_name(domain_handle *domain, const struct abi_heap *heap, void *handle) {
+    const char *name = EVENT_TEXT(heap->message_type, heap->message);
+    if (name && !handle) {
+        handle = named_heap(domain, name);
+    }
+    if (name && handle != &others) {
+        nvtxt_name_resource(inject_domain_of(domain), "memHeap", (uintptr_t)handle, name);
+    }
+    return handle;
+}
+
 static void *heap_register(domain_handle *domain, const struct abi_heap *heap) {
     void *handle = NULL;
     if (heap && HAS(heap, description)) {
         handle = address_of(heap->type, heap->description, heap->description_size);
     }
-    handle = handle ? handle : inject_alloc(1);
     if (heap && HAS(heap, message)) {
-        name_memory(domain, "memHeap", handle, heap->message_type, heap->message);
+        handle = heap_of_name(domain, heap, handle);
     }
+    handle = handle ? handle : &others;
     abi_function next = next_of(ABI_MEM_HEAP_REGISTER);
     void *its = next ? chain_heap(next, domain, heap) : NULL;
     return its ? its : handle;
@@ -88,11 +122,23 @@ static void heap_reset(domain_handle *domain, void *heap) {
 
 // ---- Regions ------------------------------------------------------------------------------------
 
+// A region without an address: names come later.
+static void *new_region(void) {
+    static _Atomic uint32_t count;
+    bool has_room =
+        atomic_load(&count) < REGISTRY_MOST && atomic_fetch_add(&count, 1) < REGISTRY_MOST;
+    void *handle = has_room ? inject_alloc(1) : NULL;
+    if (!handle) {
+        nvtxt_private_unsupported(1);
+    }
+    return handle ? handle : &others;
+}
+
 static void give_handles(const struct abi_regions *regions) {
     const char *element = regions->elements;
     for (size_t i = 0; i < regions->count; i++) {
         void *handle = address_of(regions->type, element, element ? regions->element_size : 0);
-        regions->handles[i] = handle ? handle : inject_alloc(1);
+        regions->handles[i] = handle ? handle : new_region();
         element = element ? element + regions->element_size : NULL;
     }
 }
@@ -125,6 +171,13 @@ static struct abi_region_name region_name(const struct abi_region_names *names, 
     return name;
 }
 
+static void name_region(domain_handle *domain, const struct abi_region_name *region) {
+    const char *name = EVENT_TEXT(region->message_type, region->message);
+    if (name && region->region != &others) {
+        nvtxt_name_resource(inject_domain_of(domain), "memRegion", (uintptr_t)region->region, name);
+    }
+}
+
 static void chain_names(abi_function next, domain_handle *domain,
                         const struct abi_region_names *names) {
     struct abi_region_name parts[PARTS];
@@ -146,7 +199,7 @@ static void regions_name(domain_handle *domain, const struct abi_region_names *n
     bool has_names = names && HAS(names, elements) && names->elements;
     for (size_t i = 0; has_names && i < names->count; i++) {
         struct abi_region_name name = region_name(names, i);
-        name_memory(domain, "memRegion", name.region, name.message_type, name.message);
+        name_region(domain, &name);
     }
     if (next && has_names) {
         chain_names(next, domain, names);
@@ -168,7 +221,7 @@ static void *permissions_create(domain_handle *domain, int32_t flags) {
     abi_function next = next_of(ABI_MEM_PERMISSIONS_CREATE);
     void *its =
         next ? ((void *(*)(void *, int32_t))next)(inject_domain_chained(domain), flags) : NULL;
-    return its ? its : inject_alloc(1);
+    return its ? its : &others;
 }
 
 static void permissions_destroy(domain_handle *domain, void *permissions) {

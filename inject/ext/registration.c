@@ -5,8 +5,11 @@
 // a function that is called often, and get the same number again.
 #include "inject/ext/registration.h"
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "inject/chain.h"
 #include "inject/ext/registry.h"
@@ -22,19 +25,13 @@ uint64_t registration_chained(unsigned callback, domain_handle *domain, const vo
                 : 0;
 }
 
-static uint64_t keep(enum registry_kind kind, domain_handle *domain, uint64_t own, uint64_t its,
-                     const void *thing) {
-    uint64_t number = own ? own : registry_number(kind, its);
-    return registry_put(kind, domain, number, thing) ? number : its;
-}
-
 struct content {
     const struct schema *schema;
     const struct nvtxt_domain *domain;
     uint64_t number;
 };
 
-#define CONTENT_MOST 2048 // bytes of a schema that is looked for
+#define STACK_MOST 2048u // bytes of a schema that is copied onto the stack, to look for it
 
 static uint64_t content_key(domain_handle *domain, const struct schema *schema) {
     return (schema_hash(schema) ^ (uintptr_t)inject_domain_of(domain)) | ABI_ID_OURS;
@@ -42,7 +39,7 @@ static uint64_t content_key(domain_handle *domain, const struct schema *schema) 
 
 static uint64_t find_content(domain_handle *domain, const struct schema *schema) {
     const struct content *content =
-        registry_find(REGISTRY_CONTENT, NULL, content_key(domain, schema));
+        registry_find(REGISTRY_SCHEMA_CONTENT, NULL, content_key(domain, schema));
     bool is_same = content && content->domain == inject_domain_of(domain) &&
                    schema_equal(content->schema, schema);
     return is_same ? content->number : 0;
@@ -52,30 +49,43 @@ static void keep_content(domain_handle *domain, const struct schema *schema, uin
     struct content *content = inject_alloc(sizeof(*content));
     if (content) {
         *content = (struct content){schema, inject_domain_of(domain), number};
-        registry_put(REGISTRY_CONTENT, NULL, content_key(domain, schema), content);
+        registry_put(REGISTRY_SCHEMA_CONTENT, NULL, content_key(domain, schema), content);
     }
 }
 
 typedef struct schema *(*copy_function)(const void *attr, void *memory);
 
+// Looks for a schema of so many bytes with a copy that goes again. 0: it is not there.
+static uint64_t find_copy(domain_handle *domain, const void *attr, size_t bytes,
+                          copy_function copy) {
+    _Alignas(16) char stack[STACK_MOST] = {0};
+    void *memory = stack;
+    int saved = errno;
+    if (bytes > STACK_MOST) {
+        memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    }
+    uint64_t number = memory == MAP_FAILED ? 0 : find_content(domain, copy(attr, memory));
+    if (memory != stack && memory != MAP_FAILED) {
+        munmap(memory, bytes);
+    }
+    errno = saved;
+    return number;
+}
+
 static uint64_t keep_schema(domain_handle *domain, const void *attr, size_t bytes,
                             copy_function copy, uint64_t its) {
-    if (bytes == 0) {
-        return its;
+    uint64_t number = bytes > 0 ? find_copy(domain, attr, bytes, copy) : its;
+    if (bytes == 0 || number) {
+        return number;
     }
-    if (bytes <= CONTENT_MOST) {
-        _Alignas(16) char memory[CONTENT_MOST] = {0};
-        uint64_t number = find_content(domain, copy(attr, memory));
-        if (number) {
-            return number;
-        }
-    }
-    void *memory = inject_alloc(bytes);
+    bool has_room = registry_has_room(REGISTRY_SCHEMA);
+    void *memory = has_room ? inject_alloc(bytes) : NULL;
     if (!memory) {
-        return its;
+        return registry_number(REGISTRY_SCHEMA, its);
     }
     const struct schema *schema = copy(attr, memory);
-    uint64_t number = keep(REGISTRY_SCHEMA, domain, schema->id, its, schema);
+    number = schema->id ? schema->id : registry_number(REGISTRY_SCHEMA, its);
+    registry_put(REGISTRY_SCHEMA, domain, number, schema);
     keep_content(domain, schema, number);
     return number;
 }
@@ -117,30 +127,60 @@ uint64_t registration_enum(domain_handle *domain, const struct abi_enum *attr) {
     return keep_schema(domain, attr, schema_enum_bytes(attr), copy_enum, its);
 }
 
+#define SCOPE_MOST (SCHEMA_NAME_MOST * 8) // bytes of a path that is kept
+
 #define HAS(attr, member)                                                                          \
     (offsetof(__typeof__(*(attr)), member) + sizeof((attr)->member) <= (attr)->size)
 
-// The path after that of its parent.
-static char *scope_path(domain_handle *domain, const struct abi_scope *attr) {
-    const char *path = HAS(attr, path) && attr->path ? attr->path : "";
+// The path after that of its parent, in `path`. Returns its length, -1 when it is too long.
+static int scope_path(domain_handle *domain, const struct abi_scope *attr, char path[SCOPE_MOST]) {
+    const char *last = HAS(attr, path) && attr->path ? attr->path : "";
     const char *parent = HAS(attr, parent) ? world_scope(domain, attr->parent) : NULL;
-    path += strspn(path, "/");
-    size_t len = strnlen(path, SCHEMA_NAME_MOST), before = parent ? strlen(parent) : 0;
-    char *all = before < SCHEMA_NAME_MOST * 8 ? inject_alloc(before + len + 2) : NULL;
-    if (all) {
-        memcpy(all, parent ? parent : "", before);
-        all[before] = '/';
-        memcpy(all + before + (before > 0), path, len);
-        all[before + (before > 0) + len] = '\0';
+    last += strspn(last, "/");
+    parent = parent ? parent : "";
+    int len = snprintf(path, SCOPE_MOST, "%s%s%.*s", parent, *parent ? "/" : "",
+                       (int)SCHEMA_NAME_MOST, last);
+    return len < (int)SCOPE_MOST ? len : -1;
+}
+
+// Whether the scope says that; `own`: the number that the program gave, 0: none.
+static bool is_scope(const struct scope *scope, domain_handle *domain, uint64_t own,
+                     const char *path) {
+    return scope && scope->domain == inject_domain_of(domain) && scope->own == own &&
+           strcmp(scope->path, path) == 0;
+}
+
+static const struct scope *new_scope(domain_handle *domain, uint64_t own, uint64_t number,
+                                     const char *path, size_t len) {
+    struct scope *scope =
+        registry_has_room(REGISTRY_SCOPE) ? inject_alloc(sizeof(*scope) + len + 1) : NULL;
+    if (scope) {
+        scope->domain = inject_domain_of(domain);
+        scope->own = own;
+        scope->number = number;
+        memcpy(scope->path, path, len);
     }
-    return all;
+    return scope;
 }
 
 uint64_t registration_scope(domain_handle *domain, const struct abi_scope *attr) {
     uint64_t its = registration_chained(ABI_PAYLOAD_SCOPE_REGISTER, domain, attr);
-    if (!attr) {
+    char path[SCOPE_MOST];
+    int len = attr ? scope_path(domain, attr, path) : -1;
+    if (len < 0) {
         return its;
     }
     uint64_t own = HAS(attr, id) ? attr->id : 0;
-    return keep(REGISTRY_SCOPE, domain, own, its, scope_path(domain, attr));
+    uint64_t content = registry_content(domain, path, (size_t)len);
+    const struct scope *scope = own ? registry_find(REGISTRY_SCOPE, domain, own)
+                                    : registry_find(REGISTRY_SCOPE_CONTENT, NULL, content);
+    if (is_scope(scope, domain, own, path)) {
+        return scope->number;
+    }
+    uint64_t number = own ? own : registry_number(REGISTRY_SCOPE, its);
+    scope = new_scope(domain, own, number, path, (size_t)len);
+    if (registry_put(REGISTRY_SCOPE, domain, number, scope) && !own) {
+        registry_put(REGISTRY_SCOPE_CONTENT, NULL, content, scope);
+    }
+    return number;
 }

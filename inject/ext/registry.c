@@ -10,6 +10,7 @@
 #include "inject/chain.h"
 #include "inject/ext/abi_ext.h"
 #include "inject/pairs.h"
+#include "lib/private.h"
 
 #define BUCKETS 1024u
 #define FIRST ABI_ID_OURS
@@ -42,9 +43,17 @@ static _Atomic(const struct item *) *bucket_of(enum registry_kind kind,
     return &kinds[kind].buckets[hash >> 32 & (BUCKETS - 1)];
 }
 
+bool registry_has_room(enum registry_kind kind) {
+    bool has_room = atomic_load(&kinds[kind].count) < REGISTRY_MOST;
+    if (!has_room) {
+        nvtxt_private_unsupported(1);
+    }
+    return has_room;
+}
+
 uint64_t registry_number(enum registry_kind kind, uint64_t its) {
-    if (atomic_load(&kinds[kind].count) >= REGISTRY_MOST) {
-        return 0;
+    if (!its && atomic_load(&kinds[kind].count) >= REGISTRY_MOST) {
+        return REGISTRY_LOST;
     }
     if (its >= ABI_ID_OURS && !registry_find(kind, NULL, its)) {
         return its;
@@ -81,6 +90,14 @@ bool registry_put(enum registry_kind kind, const struct inject_domain *domain, u
     while (!atomic_compare_exchange_weak(bucket, &item->next, item)) {
     }
     return true;
+}
+
+uint64_t registry_content(const struct inject_domain *domain, const void *bytes, size_t len) {
+    uint64_t hash = (uintptr_t)inject_domain_of(domain);
+    for (const unsigned char *at = bytes; len > 0; at++, len--) {
+        hash = (hash ^ *at) * 0x9E3779B97F4A7C15u + (hash >> 29);
+    }
+    return hash | ABI_ID_OURS;
 }
 
 const void *registry_find(enum registry_kind kind, const struct inject_domain *domain,

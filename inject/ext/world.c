@@ -29,5 +29,6 @@ size_t world_value_size(const struct inject_domain *domain, uint64_t schema) {
 }
 
 const char *world_scope(const struct inject_domain *domain, uint64_t scope) {
-    return registry_find(REGISTRY_SCOPE, domain, scope);
+    const struct scope *found = registry_find(REGISTRY_SCOPE, domain, scope);
+    return found ? found->path : NULL;
 }

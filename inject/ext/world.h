@@ -12,6 +12,14 @@ struct world {
     const struct inject_domain *domain;
 };
 
+// A scope that a program registered.
+struct scope {
+    const struct nvtxt_domain *domain;
+    uint64_t own; // the number that the program gave it; 0: none
+    uint64_t number;
+    char path[];
+};
+
 struct world world_of(const struct inject_domain *domain);
 
 // Bytes of a value of a type or schema; SIZE_MAX: its values differ, or nobody knows it.

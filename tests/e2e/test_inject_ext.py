@@ -151,6 +151,25 @@ def check_events_of_other_clocks_are_counted(program):
     equal(done.losses, [("unsupported", 5)])
 
 
+# ---- Again and again ------------------------------------------------------------------------------
+
+@clients
+def check_what_is_registered_again_is_the_same(program):
+    done = program("again")
+    equal(done.said, ["another in another domain 1", "the same 1", "memory stays 1"])
+    equal(done.counters, [("", "again", None, None, None), ("often", "again", None, None, None)])
+    equal(done.got("text"), [("again",)])
+    equal(done.losses, [])
+
+
+@clients
+def check_counters_beyond_the_bound_are_counted(program):
+    done = program("too_many")
+    equal(list(zip(done.got("text"), done.values())),
+          [(("first",), ("int64Value", 2)), (("first",), ("int64Value", 3))])
+    equal(done.losses, [("unsupported", 11)])  # ten counters, one sample
+
+
 # ---- NULLs and short sizes ------------------------------------------------------------------------
 
 @clients

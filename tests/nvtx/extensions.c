@@ -325,6 +325,79 @@ static void deferred(void) {
     nvtxDomainMarkEx(domain, &event);
 }
 
+// ---- Again and again ----------------------------------------------------------------------------
+
+#define TIMES 20000
+#define COUNTERS_MOST 65536 // that are kept, as nvtxt-inject(7) says
+#define LONG_ENTRIES 100    // a schema of more than 2 KiB
+
+static size_t resident_pages(void) {
+    size_t size, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%zu %zu", &size, &resident) != 2) {
+        resident = 0;
+    }
+    if (file) {
+        fclose(file);
+    }
+    return resident;
+}
+
+struct registered {
+    uint64_t counter, schema, scope;
+    const void *heap, *permissions;
+};
+
+static struct registered register_all(nvtxDomainHandle_t domain) {
+    nvtxPayloadSchemaEntry_t entries[LONG_ENTRIES] = {{0}};
+    for (size_t i = 0; i < LONG_ENTRIES; i++) {
+        entries[i].type = NVTX_PAYLOAD_ENTRY_TYPE_INT32;
+        entries[i].name = "a member of a long schema";
+    }
+    nvtxScopeAttr_t scope = {.structSize = sizeof(scope), .path = "rack/node"};
+    nvtxMemHeapDesc_t heap = {.extCompatID = NVTX_EXT_COMPATID_MEM, .structSize = sizeof(heap)};
+    heap.type = 0x11;
+    heap.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    heap.message.ascii = "arena";
+    struct registered all = {0};
+    all.counter = counter_of(domain, "again", NVTX_PAYLOAD_ENTRY_TYPE_INT64, NULL, 0);
+    all.schema = schema_of(domain, NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, 0, entries, LONG_ENTRIES);
+    all.scope = nvtxScopeRegister(domain, &scope);
+    all.heap = nvtxMemHeapRegister(domain, &heap);
+    all.permissions = nvtxMemPermissionsCreate(domain, 0);
+    return all;
+}
+
+static void again(void) {
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("often");
+    struct registered first = register_all(domain), other = register_all(NULL);
+    say("another in another domain", first.counter != other.counter &&
+                                         first.schema != other.schema &&
+                                         first.scope != other.scope && first.heap != other.heap);
+    size_t before = resident_pages(), same = 0;
+    for (int i = 0; i < TIMES; i++) {
+        struct registered now = register_all(domain);
+        same += now.counter == first.counter && now.schema == first.schema &&
+                now.scope == first.scope && now.heap == first.heap &&
+                now.permissions == first.permissions;
+    }
+    say("the same", same == TIMES);
+    say("memory stays", resident_pages() - before < 512); // copies of the schema would take 100 MB
+    nvtxCounterSampleInt64(domain, first.counter, 1);
+}
+
+static void too_many(void) {
+    char name[32];
+    uint64_t counter = 0, first = counter_of(NULL, "first", 0, NULL, 0);
+    for (int i = 1; i < COUNTERS_MOST + 10; i++) {
+        snprintf(name, sizeof(name), "counter of many %d", i);
+        counter = counter_of(NULL, name, 0, NULL, 0);
+    }
+    nvtxCounterSampleInt64(NULL, counter, 1);
+    nvtxCounterSampleInt64(NULL, first, 2);
+    nvtxCounterSampleInt64(NULL, counter_of(NULL, "first", 0, NULL, 0), 3);
+}
+
 // ---- NULLs and short sizes ----------------------------------------------------------------------
 
 static void null_payloads(void) {
@@ -463,6 +536,8 @@ static const struct {
     {"counters", counters},
     {"mem", mem},
     {"deferred", deferred},
+    {"again", again},
+    {"too_many", too_many},
     {"null_payloads", null_payloads},
     {"null_counters", null_counters},
     {"null_mem", null_mem},
