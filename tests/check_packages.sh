@@ -5,7 +5,9 @@
 # dashboard is in no package or in two, when a line of debian/*.install fits nothing, and when a
 # page, or an example, whose subject is a program is in the package that has not got that program;
 # when a library, a header or a file of pkg-config is in none or in two; and when the symbols file of
-# libnvtxt0 has other functions than the library's map.
+# libnvtxt0 has other functions than the library's map; when a package lacks NEWS, or nvtxt-tools the
+# pages of the store and of the sockets, which its programs work with, also without a daemon; and when
+# README's command takes a package of debug symbols, or leaves out one of ours.
 set -u
 top=${top_srcdir:-.}
 build=${top_builddir:-.}
@@ -19,8 +21,10 @@ fault() {
     bad=$((bad + 1))
 }
 
+all_packages=$(sed -n 's/^Package: //p' "$top/debian/control")
+
 packages_of() { # packages_of FILE: the packages that have it, one a line
-    for package in nvtxtd nvtxt-tools nvtxt-ship python3-nvtxt-report libnvtxt0 libnvtxt-dev; do
+    for package in $all_packages; do
         while read -r pattern _; do
             # shellcheck disable=SC2254 # a pattern
             case $1 in $pattern) echo $package; break ;; esac
@@ -100,6 +104,24 @@ done
 functions() { sed -n 's/^ *\(nvtxt_[a-z0-9_]*\)[;@].*/\1/p' "$1" | grep -v _private_ | LC_ALL=C sort; }
 [ "$(functions "$top/lib/nvtxt.map")" = "$(functions "$top/debian/libnvtxt0.symbols")" ] ||
     fault "libnvtxt0.symbols and lib/nvtxt.map name different functions"
+
+for page in usr/share/man/man5/nvtxt-store.5 usr/share/man/man7/nvtxt-protocol.7; do
+    [ "$(packages_of $page)" = nvtxt-tools ] || fault "nvtxt-tools lacks $page"
+done
+patterns=$(sed -n '/^    apt install \.\.\//,/[^\\]$/p' "$top/README.md" | grep -o '[^ /]*\*\.deb')
+taken() { # taken FILE: whether the command of README takes it
+    set -f
+    for pattern in $patterns; do
+        # shellcheck disable=SC2254 # a pattern
+        case $1 in $pattern) return ;; esac
+    done
+    return 1
+}
+for package in $all_packages; do
+    grep -qx NEWS "$top/debian/$package.docs" || fault "$package lacks NEWS"
+    [ $package = nvtxt-ship ] || taken "${package}_1_all.deb" || fault "README.md does not install $package"
+    ! taken "$package-dbgsym_1_all.deb" || fault "README.md installs $package-dbgsym"
+done
 
 echo "$total files looked at, $bad faults"
 [ "$bad" = 0 ] && [ "$total" -gt 20 ]
