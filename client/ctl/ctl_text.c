@@ -352,13 +352,19 @@ static void print_health(FILE *out, const json_t *result) {
     }
 }
 
-static void print_health_and_removed(FILE *out, const json_t *result) {
+static void print_health_and_notes(FILE *out, const json_t *result) {
     const json_t *removed = json_object_get(result, "removed");
     char text[512], when[FORMAT_SIZE];
     print_health(out, result);
     if (format_removed(text, sizeof(text), removed)) {
         fprintf(out, "note: retention removed %s, last %s\n", text,
                 format_moment(when, format_integer(removed, "last_ns")));
+    }
+    int64_t rotations = format_integer(result, "rotations");
+    if (rotations > 0) {
+        fprintf(out, "note: the store was rotated %" PRId64 " time%s, last %s\n", rotations,
+                rotations == 1 ? "" : "s",
+                format_moment(when, format_integer(result, "rotated_ns")));
     }
 }
 
@@ -436,7 +442,7 @@ static const struct {
     {"help", print_help},
     {"status", print_status},
     {"sources", print_sources},
-    {"health", print_health_and_removed},
+    {"health", print_health_and_notes},
     {"flush", print_nothing},
     {"reload", print_reload},
     {"diagnostics", print_diagnostics},

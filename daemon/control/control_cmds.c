@@ -64,6 +64,7 @@ static void add_writer(json_t *result, struct server *server) {
     json_object_set_new(result, "segment", control_nullable(state.segment));
     control_set(result, "old_segments", state.old_segments);
     control_set(result, "old_segments_bytes", state.old_bytes);
+    control_set(result, "rotations", (int64_t)state.rotations);
     json_object_set_new(result, "removed", control_removed(&state.removed));
     control_set(result, "queue_depth", (int64_t)bqueue_depth(&server->hub.queue));
     control_set(result, "bytes_in_flight", (int64_t)server->hub.batcher.in_flight);
@@ -117,11 +118,14 @@ static void answer_health(struct control_call *call, const struct store_losses *
     }
     bool healthy = losses && losses->count == 0 && state.losses == 0 && !state.in_trouble;
     const char *error = state.in_trouble ? state.last_error : NULL;
-    control_reply(call, list ? json_pack("{s:b, s:b, s:o, s:I, s:o, s:o}", "healthy", healthy,
-                                         "in_trouble", state.in_trouble, "last_error",
-                                         control_nullable(error), "total", (json_int_t)state.losses,
-                                         "losses", list, "removed", control_removed(&state.removed))
-                             : NULL);
+    json_t *result =
+        list ? json_pack("{s:b, s:b, s:o, s:I, s:o, s:o, s:I, s:I}", "healthy", healthy,
+                         "in_trouble", state.in_trouble, "last_error", control_nullable(error),
+                         "total", (json_int_t)state.losses, "losses", list, "removed",
+                         control_removed(&state.removed), "rotations", (json_int_t)state.rotations,
+                         "rotated_ns", (json_int_t)state.rotated_ns)
+             : NULL;
+    control_reply(call, result);
 }
 
 static void on_losses(struct job *job) {

@@ -115,6 +115,7 @@ static void add_writer(struct nvtxt_buf *out, struct server *server) {
              "Time of the last commit, in Unix time; 0 before the first one.");
     add_gauge(out, "store_in_trouble", state.in_trouble,
               "1 while commits fail and are tried again.");
+    add_total(out, "rotations", state.rotations, "Times that the store went on in a new segment.");
     add_removed(out, &state.removed);
     if (state.losses >= 0) {
         add_gauge(out, "loss_rows", state.losses, "Rows of NVTXT_LOSSES; 0 when nothing was lost.");

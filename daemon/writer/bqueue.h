@@ -103,6 +103,8 @@ struct writer_state {
     int64_t old_segments, old_bytes; // that the store has left; the keeper sets these
     struct removed removed;          // and this, by bqueue_set_old()
     char segment[NAME_MAX + 1];      // in use; "": none
+    uint64_t rotations;              // since the start
+    int64_t rotated_ns;              // realtime of the last one; 0: none yet
     uint64_t commits;
     int64_t committed_ns;  // realtime of the last commit; 0: none yet
     bool in_trouble;       // commits fail, and are tried again

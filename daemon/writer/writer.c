@@ -241,6 +241,9 @@ static int go_on_in_new_segment(struct writer *writer, const char *reason, char 
     if (r) {
         snprintf(writer->state.last_error, sizeof(writer->state.last_error), "%s", why);
         writer->state.last_error_ns = clocks_realtime_ns();
+    } else {
+        writer->state.rotations++;
+        writer->state.rotated_ns = clocks_realtime_ns();
     }
     publish_segment(writer);
     publish(writer);

@@ -325,6 +325,12 @@ def test_what_retention_removed_is_told():
         lib.equal(text[0], "nothing was lost")
         assert text[1].startswith("note: retention removed 3 segments, 6 events, ") and \
             "(KeepFiles 3), last 20" in text[1], text
+        lib.equal(daemon.control("status")["rotations"], 3)
+        lib.equal(health["rotations"], 3)
+        assert before < health["rotated_ns"] < time.time_ns(), health
+        assert "nvtxtd_rotations_total 3\n" in metrics, metrics
+        assert text[2].startswith("note: the store was rotated 3 times, last 20"), text
+        assert re.search(r"\brotations: +3\b", ctl(daemon, "status")), ctl(daemon, "status")
         assert re.search(r"^removed: +3 segments, 6 events, [0-9.]+ .iB \(KeepFiles 3\)$",
                          ctl(daemon, "status"), re.MULTILINE), ctl(daemon, "status")
 
