@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/common/signals.h"
+
 int input_open(struct input *input, const char *path) {
     *input = (struct input){.fd = -1};
     bool is_stdin = strcmp(path, "-") == 0;
@@ -90,4 +92,22 @@ bool input_at_end(const struct input *input) {
     }
     struct pollfd fd = {.fd = input->fd, .events = POLLIN};
     return poll(&fd, 1, 0) == 1 && (fd.revents & POLLHUP) && !(fd.revents & POLLIN);
+}
+
+// An end of a line that was read in part counts for it, so one of the rest only.
+bool input_count_rest(struct input *input, uint64_t *lines) {
+    char data[65536], last = '\n';
+    ssize_t got;
+    *lines = 0;
+    if (!input->is_regular || input->fd < 0) {
+        return false;
+    }
+    while ((got = read(input->fd, data, sizeof(data))) > 0 && signals_count() == 0) {
+        for (const char *at = data; (at = memchr(at, '\n', (size_t)(data + got - at))); at++) {
+            ++*lines;
+        }
+        last = data[got - 1];
+    }
+    *lines += last != '\n';
+    return got == 0;
 }

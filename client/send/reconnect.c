@@ -26,6 +26,57 @@ const char *reconnect_unacknowledged(const struct transfer *t, char *text, size_
     return text;
 }
 
+// What was read, but is in no window of the intake yet.
+static uint64_t lines_of_log(const struct textlog *log) {
+    uint64_t lines = 0;
+    for (size_t at = log->at; at < log->len; at++) {
+        lines += log->data[at] == '\n' || at + 1 == log->len;
+    }
+    return lines;
+}
+
+static void say_not_read(struct transfer *t) {
+    char count[TERM_COUNT_SIZE];
+    uint64_t lines;
+    if (input_at_end(t->input)) {
+        return;
+    }
+    if (!input_count_rest(t->input, &lines)) {
+        term_say(t->term, "the rest of %s was not read", t->input->name);
+    } else if (lines > 0) {
+        term_say(t->term, "%s line%s of %s %s not read", term_count(count, lines),
+                 lines == 1 ? "" : "s", t->input->name, lines == 1 ? "was" : "were");
+    }
+}
+
+enum outcome reconnect_say_unsynced(struct transfer *t) {
+    struct spool *spool = t->spool;
+    const char *name = t->input->name;
+    char count[TERM_COUNT_SIZE];
+    uint64_t acked = t->sender.window.acked;
+    uint64_t kept = spool->last > acked ? spool->last - acked : 0;
+    uint64_t lost = intake_unspooled(&t->intake) + lines_of_log(&t->log);
+    bool nothing = spool->last == 0 && !spool->open_loss && t->input->taken == 0 && lost == 0;
+    if (spool->last == 0 && !spool->open_loss) {
+        (void)spool_remove(spool);
+        term_say(t->term, "no line of %s is in %s", name, spool->dir);
+    } else {
+        term_say(t->term,
+                 "%s line%s of %s %s in %s, whose disk may lack some when its power goes: "
+                 "'nvtxt-send --resume %s' sends %s",
+                 term_count(count, kept), kept == 1 ? "" : "s", name, kept == 1 ? "is" : "are",
+                 spool->dir, spool->dir, kept == 1 ? "it" : "them");
+    }
+    if (lost > 0) {
+        term_say(t->term,
+                 "%s line%s of %s %s read and %s lost: a spool that cannot be synced takes no more",
+                 term_count(count, lost), lost == 1 ? "" : "s", name, lost == 1 ? "was" : "were",
+                 lost == 1 ? "is" : "are");
+    }
+    say_not_read(t);
+    return nothing ? OUTCOME_NO_OUTPUT : OUTCOME_IO;
+}
+
 void reconnect_say_kept(struct transfer *t) {
     uint64_t lines = intake_unspooled(&t->intake);
     char count[TERM_COUNT_SIZE];
@@ -41,13 +92,6 @@ void reconnect_say_kept(struct transfer *t) {
     }
     if (t->spool->damaged) {
         return; // nobody can send it, or a message named the place before
-    }
-    if (t->spool->unsynced) {
-        term_say(t->term,
-                 "the rest of %s is in %s, whose disk may lack lines of it when its power goes: "
-                 "'nvtxt-send --resume %s' sends it",
-                 t->input->name, t->spool->dir, t->spool->dir);
-        return;
     }
     term_say(t->term, "the rest of %s is kept: 'nvtxt-send --resume %s%s' sends it", t->input->name,
              t->spool->dir, t->sender.state == SENDER_CLOSED ? " --new-session" : "");

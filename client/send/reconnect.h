@@ -34,5 +34,9 @@ const char *reconnect_unacknowledged(const struct transfer *t, char *text, size_
 // For a session that has not ended: says where its rest is.
 void reconnect_say_kept(struct transfer *t);
 
+// The same for one whose spool could not be synced: what is in it, what is lost, and what was not
+// read. Returns OUTCOME_IO, or OUTCOME_NO_OUTPUT when nothing was taken.
+enum outcome reconnect_say_unsynced(struct transfer *t);
+
 // The same without a spool: says how to send the rest, and nothing twice.
 void reconnect_say_how_on(struct transfer *t);

@@ -354,6 +354,47 @@ def test_a_sync_that_fails_is_an_i_o_error():
             lib.equal(os.listdir(folder.name("spool")), [], fail)
 
 
+def counted(err, pattern):
+    found = re.search(r"([\d,]+) lines? of \S+ " + pattern, err)
+    return int(found.group(1).replace(",", "")) if found else 0
+
+
+def test_a_spool_that_cannot_be_synced_says_where_each_line_is():
+    io_log.need_recorder()
+    long = "# %s\n" % ("x" * 60000)
+    with Folder() as folder:
+        total = HEADER.count("\n") + 200
+        path = folder.name("file.nvtxt")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(HEADER + 200 * long)
+        for args, stdin in (([path], ""), ([], HEADER + 200 * long)):
+            status, _, err = run_client(
+                "nvtxt-send", "--socket", folder.name("none"), "--spool", folder.name("spool"),
+                "--spool-limit", "4M", "--wait=0", *args, stdin=stdin,
+                env=io_log.recording(folder.name("calls"), "fdatasync .000001.segment 1"))
+            lib.equal(status, 74, err)
+            here = counted(err, "are in"), counted(err, "(was|were) read and (is|are) lost")
+            assert min(here) > 0, err
+            if args:
+                lib.equal(sum(here) + counted(err, "(was|were) not read"), total, err)
+            else:
+                assert "the rest of <stdin> was not read" in err, err
+            with lib.Daemon() as daemon:
+                lib.equal(run_client("nvtxt-send", "--socket", daemon.socket, "--resume",
+                                     folder.name("spool"))[0], 0)
+                lib.equal(daemon.query("SELECT lines FROM NVTXT_SOURCES"), [(here[0],)])
+        # Nobody has written anything when it is time to sync.
+        with subprocess.Popen([lib.program("client", "nvtxt-send"), "--socket",
+                               folder.name("none"), "--spool", folder.name("spool"),
+                               "--spool-sync", "0.01"], stdin=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env=dict(os.environ, **io_log.recording(
+                                  folder.name("calls"), "fdatasync .segment 1"))) as idle:
+            lib.equal(idle.wait(lib.DEADLINE), 73)
+            err = idle.stderr.read().decode()
+            assert "no line of <stdin> is in" in err and "the rest of <stdin>" in err, err
+        lib.equal(os.listdir(folder.name("spool")), [])
+
+
 def test_a_sync_at_a_segment_change_counts_without_the_option_too():
     io_log.need_recorder()
     with Folder() as folder:
