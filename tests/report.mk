@@ -73,6 +73,7 @@ unit_programs += unit/test_report_drawing
 unit_test_report_drawing_SOURCES = unit/test_report_drawing.c $(report_kit)
 waiting_tests += e2e/test_report_rule_python.py
 waiting_tests += e2e/test_report_sandbox.py
+waiting_tests += e2e/test_outputs.py
 EXTRA_DIST += report/ncurep.py
 serial_tests += e2e/test_report_ncurep.py e2e/test_report_kernels.py
 fuzz_programs += fuzz/fuzz_ncurep

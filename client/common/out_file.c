@@ -86,12 +86,25 @@ bool out_file_name_temp(char temp[PATH_MAX], const char *path) {
     return fits;
 }
 
+// A link at the end is replaced or refused, not followed.
+static bool leads_astray(const char *path, char link[PATH_MAX]) {
+    char folder[PATH_MAX + 8];
+    int fd;
+    folder_of(path, folder, PATH_MAX);
+    strcat(folder, "/.");
+    return out_file_resolve(folder, link, &fd) == OUT_FILE_STRANGER;
+}
+
 enum outcome out_file_init(struct out_file *out, struct term *term, const char *path,
                            bool replace) {
+    char link[PATH_MAX];
     *out = (struct out_file){.path = path, .replace = replace};
     if (!*path || strlen(path) + 32 > sizeof(out->temp)) {
         term_say(term, "'%s' cannot be a file's name", path);
         return OUTCOME_USAGE;
+    }
+    if (leads_astray(path, link)) {
+        return out_file_refuse_link(term, path, link);
     }
     enum outcome result = check_place(out, term);
     if (result == 0) {
@@ -162,6 +175,124 @@ void out_file_discard(struct out_file *out) {
         unlink_all(out->temp);
         out->temp[0] = '\0';
     }
+}
+
+// ---- Where a name leads -------------------------------------------------------------------------
+
+#define MOST_LINKS 40 // as many as the kernel follows
+
+struct way {
+    char done[PATH_MAX]; // without a link; empty: the working folder
+    char rest[PATH_MAX];
+};
+
+// Moves a name from `rest` to `done`. False: there is none, or no room.
+static bool take_name(struct way *way, size_t *before) {
+    char *name = way->rest + strspn(way->rest, "/");
+    size_t len = strcspn(name, "/");
+    *before = strlen(way->done);
+    if (len == 0) {
+        return false;
+    }
+    const char *slash = *before > 0 && way->done[*before - 1] != '/' ? "/" : "";
+    int size = (int)(sizeof(way->done) - *before);
+    if (snprintf(way->done + *before, (size_t)size, "%s%.*s", slash, (int)len, name) >= size) {
+        return false;
+    }
+    memmove(way->rest, name + len, strlen(name + len) + 1);
+    return true;
+}
+
+// Root, where that is another number in a user namespace: the owner of the root folder.
+static bool is_trusted(uid_t uid) {
+    struct stat root;
+    return uid == geteuid() || uid == 0 || (stat("/", &root) == 0 && root.st_uid == uid);
+}
+
+static bool is_of_stranger(const struct stat *link, const char *folder) {
+    struct stat status;
+    return !is_trusted(link->st_uid) &&
+           (stat(folder, &status) != 0 || status.st_mode & (S_IWGRP | S_IWOTH) ||
+            !is_trusted(status.st_uid));
+}
+
+// The number of a descriptor of this process, if `path` is its name below /proc; else -1.
+static int descriptor_of(const char *path) {
+    char own[64];
+    int fd, end = 0;
+    int len = snprintf(own, sizeof(own), "/proc/%d/fd/", (int)getpid());
+    bool is_own = strncmp(path, own, (size_t)len) == 0 && path[len] >= '0' && path[len] <= '9' &&
+                  sscanf(path + len, "%d%n", &fd, &end) == 1 && !path[len + end];
+    return is_own ? fd : -1;
+}
+
+// Puts where the link `done` leads before the rest.
+static int follow_link(struct way *way, size_t before) {
+    char target[PATH_MAX], rest[PATH_MAX];
+    ssize_t len = readlink(way->done, target, sizeof(target) - 1);
+    if (len < 0) {
+        return -errno;
+    }
+    target[len] = '\0';
+    strcpy(rest, way->rest);
+    if (snprintf(way->rest, sizeof(way->rest), "%s%s", target, rest) >= (int)sizeof(way->rest)) {
+        return -ENAMETOOLONG;
+    }
+    way->done[target[0] == '/' ? 0 : before] = '\0';
+    if (target[0] == '/') {
+        strcpy(way->done, "/");
+    }
+    return 0;
+}
+
+// A step to the next name. Returns 0, 3 at the end, or as out_file_resolve().
+#define AT_THE_END 3
+static int step(struct way *way, int *links, int *fd) {
+    struct stat status;
+    char folder[PATH_MAX];
+    size_t before;
+    if (!take_name(way, &before)) {
+        return way->rest[strspn(way->rest, "/")] ? -ENAMETOOLONG : AT_THE_END;
+    }
+    if (lstat(way->done, &status) != 0) {
+        return errno == ENOENT && !way->rest[0] ? AT_THE_END : -errno;
+    }
+    if (!S_ISLNK(status.st_mode)) {
+        return 0;
+    }
+    *fd = way->rest[0] ? -1 : descriptor_of(way->done);
+    if (*fd >= 0) {
+        return OUT_FILE_OPEN;
+    }
+    snprintf(folder, sizeof(folder), "%.*s", before ? (int)before : 1, before ? way->done : ".");
+    if (is_of_stranger(&status, folder)) {
+        return OUT_FILE_STRANGER;
+    }
+    return ++*links > MOST_LINKS ? -ELOOP : follow_link(way, before);
+}
+
+int out_file_resolve(const char *name, char path[PATH_MAX], int *fd) {
+    struct way way = {.done = ""};
+    int links = 0, result = strlen(name) < PATH_MAX ? 0 : -ENAMETOOLONG;
+    if (result == 0) {
+        strcpy(way.rest, name);
+        strcpy(way.done, name[0] == '/' ? "/" : "");
+    }
+    while (result == 0) {
+        result = step(&way, &links, fd);
+    }
+    strcpy(path, way.done);
+    return result == AT_THE_END ? 0 : result;
+}
+
+enum outcome out_file_refuse_link(struct term *term, const char *name, const char *link) {
+    struct stat status;
+    unsigned uid = lstat(link, &status) == 0 ? (unsigned)status.st_uid : 0;
+    term_say(term,
+             "cannot create %s: %s is a link of another user (%u) in a folder that others may "
+             "write to: it is not followed",
+             name, link, uid);
+    return OUTCOME_NO_OUTPUT;
 }
 
 // ---- What killed programs left ------------------------------------------------------------------

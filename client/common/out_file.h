@@ -47,3 +47,15 @@ void out_file_sync_name(const char *path);
 
 // Removes the temporary file. Fine when there is none.
 void out_file_discard(struct out_file *out);
+
+// Where a name that was given for output leads, in `path`: its links are followed, whether or not
+// there is a file. Returns 0, -errno, or
+// - OUT_FILE_STRANGER: there is a link of another user, who is not root, in a folder that others
+//   may write to; `path` is the link, and it is not followed, whatever fs.protected_symlinks is;
+// - OUT_FILE_OPEN: it is a descriptor of this process, such as /dev/stdout; `*fd` is its number.
+#define OUT_FILE_STRANGER 1
+#define OUT_FILE_OPEN 2
+int out_file_resolve(const char *name, char path[PATH_MAX], int *fd);
+
+// Says why such a link is not followed.
+enum outcome out_file_refuse_link(struct term *term, const char *name, const char *link);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The temporary file is in the folder of the final one, so that a rename is enough. A link is
-// followed: its target is replaced, not the link. Temporary files of killed exports and imports are
+// followed: its target is replaced, not the link. A stranger's link is not. What is replaced by a
+// rename cannot be a link that appeared meanwhile: a rename follows none.
+// Temporary files of killed exports and imports are
 // removed; a lock shows which files are still in use.
 #include "client/common/result_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +20,8 @@
 #include "client/common/out_file.h"
 #include "client/common/signals.h"
 #include "client/common/term.h"
+
+#define WAIT_MS 100 // between looks for a reader
 
 static enum outcome refuse(const struct result_file *file, struct term *term, int error) {
     term_say(term, "cannot create %s: %s", file->name, strerror(error));
@@ -41,32 +46,72 @@ static enum outcome open_temp(struct result_file *file, struct term *term, mode_
     return 0;
 }
 
-enum outcome result_file_open(struct result_file *file, struct term *term, const char *name) {
+// The programs' own descriptors are used as they are: opened anew, a file would begin at its start.
+static enum outcome open_again(struct result_file *file, struct term *term, int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    file->fd = flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    return file->fd < 0 ? refuse(file, term, flags < 0 ? errno : EBADF) : OUTCOME_DONE;
+}
+
+// A pipe without a reader is waited for; this looks now and then, so that a signal ends it.
+static enum outcome open_as_it_is(struct result_file *file, struct term *term, bool is_pipe) {
+    const int flags = O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
+    bool told = false;
+    while ((file->fd = open(file->path, flags)) < 0 && is_pipe && errno == ENXIO) {
+        if (!told) {
+            term_say(term, "waiting for a reader of %s", file->name);
+        }
+        told = true;
+        struct pollfd signal = {.fd = signals_fd(), .events = POLLIN};
+        (void)poll(&signal, 1, WAIT_MS);
+        if (signals_came()) {
+            return OUTCOME_STOPPED;
+        }
+    }
+    if (file->fd < 0 || fcntl(file->fd, F_SETFL, 0) != 0) {
+        return refuse(file, term, errno);
+    }
+    return OUTCOME_DONE;
+}
+
+static enum outcome open_found(struct result_file *file, struct term *term) {
     struct stat status;
+    if (lstat(file->path, &status) != 0) {
+        return errno == ENOENT ? open_temp(file, term, 0) : refuse(file, term, errno);
+    }
+    switch (status.st_mode & S_IFMT) {
+    case S_IFDIR:
+        return refuse(file, term, EISDIR);
+    case S_IFIFO:
+    case S_IFCHR:
+    case S_IFBLK:
+        return open_as_it_is(file, term, S_ISFIFO(status.st_mode));
+    case S_IFREG:
+        break;
+    default: // a socket, or a link that was not there before
+        return refuse(file, term, S_ISLNK(status.st_mode) ? ELOOP : ENXIO);
+    }
+    if (status.st_size > 0 && out_file_is_database(file->path)) {
+        term_say(term, "%s is a database; it is not replaced: choose another name", file->name);
+        return OUTCOME_NO_OUTPUT;
+    }
+    return open_temp(file, term, status.st_mode & 0777);
+}
+
+enum outcome result_file_open(struct result_file *file, struct term *term, const char *name) {
+    int fd;
     *file = (struct result_file){.fd = -1, .name = name};
     if (!*name || strlen(name) >= sizeof(file->path)) {
         term_say(term, "'%s' cannot be a file's name", name);
         return OUTCOME_USAGE;
     }
-    strcpy(file->path, name);
-    if (stat(name, &status) != 0) {
-        return errno == ENOENT ? open_temp(file, term, 0) : refuse(file, term, errno);
+    int result = out_file_resolve(name, file->path, &fd);
+    if (result < 0) {
+        return refuse(file, term, -result);
     }
-    if (S_ISDIR(status.st_mode)) {
-        return refuse(file, term, EISDIR);
-    }
-    if (!S_ISREG(status.st_mode)) {
-        file->fd = open(name, O_WRONLY | O_CLOEXEC);
-        return file->fd < 0 ? refuse(file, term, errno) : OUTCOME_DONE;
-    }
-    if (status.st_size > 0 && out_file_is_database(name)) {
-        term_say(term, "%s is a database; it is not replaced: choose another name", name);
-        return OUTCOME_NO_OUTPUT;
-    }
-    if (!realpath(name, file->path)) {
-        return refuse(file, term, errno);
-    }
-    return open_temp(file, term, status.st_mode & 0777);
+    return result == OUT_FILE_STRANGER ? out_file_refuse_link(term, name, file->path)
+           : result == OUT_FILE_OPEN   ? open_again(file, term, fd)
+                                       : open_found(file, term);
 }
 
 // Only here a full disk may become known.

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "client/common/outcome.h"
+#include "client/common/result_file.h"
+#include "client/common/signals.h"
 #include "client/common/term.h"
 #include "client/ctl/ctl_options.h"
 #include "client/ctl/ctl_tail.h"
@@ -22,52 +24,49 @@
 #include "client/locate/search.h"
 #include "protocol/base/limits.h"
 
-#define FILE_MODE 0644    // the collector is another user
-#define METRICS_NO_FILE 1 // the file that is there is not a regular one
+#define FILE_MODE 0644 // the collector is another user
 
 // ---- Metrics ------------------------------------------------------------------------------------
 
-static int write_file(int fd, const char *text) {
+static int write_text(int fd, const char *text) {
     size_t len = strlen(text);
     while (len > 0) {
         ssize_t n = write(fd, text, len);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
+        if (n < 0 && errno != EINTR) {
             return -errno;
         }
-        text += n;
-        len -= (size_t)n;
+        text += n > 0 ? n : 0;
+        len -= n > 0 ? (size_t)n : 0;
     }
-    return fchmod(fd, FILE_MODE) == 0 ? 0 : -errno; // whatever the umask is
+    return 0;
 }
 
-// Writes a temporary file and renames it at the end: a reader sees the old file or the new one.
-static int put_file(const char *path, const char *text) {
-    char temp[PATH_MAX];
+// A reader sees the old file or the new one. Whatever the umask is, all may read it.
+static enum outcome put_file(struct term *term, const char *path, const char *text) {
+    struct result_file file;
     struct stat status;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        return METRICS_NO_FILE;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        term_say(term, "%s is no regular file; it is not replaced", path);
+        return OUTCOME_NO_OUTPUT;
     }
-    if (snprintf(temp, sizeof(temp), "%s.XXXXXX", path) >= (int)sizeof(temp)) {
-        return -ENAMETOOLONG;
+    int result = signals_init();
+    enum outcome outcome = result < 0 ? OUTCOME_SYSTEM : result_file_open(&file, term, path);
+    if (outcome != 0) {
+        return outcome;
     }
-    int fd = mkostemp(temp, O_CLOEXEC);
-    if (fd < 0) {
-        return -errno;
-    }
-    int result = write_file(fd, text);
-    if (close(fd) != 0 && result == 0) {
-        result = -errno;
-    }
-    if (result == 0 && rename(temp, path) != 0) {
+    result = write_text(file.fd, text);
+    if (result == 0 && file.temp[0] && fchmod(file.fd, FILE_MODE) != 0) {
         result = -errno;
     }
     if (result < 0) {
-        unlink(temp);
+        result_file_discard(&file);
+        if (result == -EPIPE) { // it has all that it wanted
+            return OUTCOME_DONE;
+        }
+        term_say(term, "cannot write %s: %s", path, strerror(-result));
+        return outcome_of_write(result);
     }
-    return result;
+    return result_file_publish(&file, term);
 }
 
 // Prints the daemon's text for Prometheus unchanged, to stdout or to the file `output`. The file
@@ -85,16 +84,7 @@ static enum outcome print_metrics(struct term *term, const json_t *result, const
         term_say(term, "cannot write: %s", strerror(errno));
         return OUTCOME_IO;
     }
-    int failure = put_file(output, text);
-    if (failure == METRICS_NO_FILE) {
-        term_say(term, "%s is no regular file; it is not replaced", output);
-        return OUTCOME_NO_OUTPUT;
-    }
-    if (failure < 0) {
-        term_say(term, "cannot write %s: %s", output, strerror(-failure));
-        return outcome_of_write(failure);
-    }
-    return 0;
+    return put_file(term, output, text);
 }
 
 // ---- One question -------------------------------------------------------------------------------
