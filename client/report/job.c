@@ -142,9 +142,13 @@ static enum outcome resolve_files(struct report_job *job, struct report_capture 
     const struct arguments_list *files = &job->options->resolved;
     int result = 0;
     for (size_t i = 0; i < files->count && result >= 0; i++) {
-        result = report_resolve(capture, files->words[i], signals_came, complain, job);
+        result = report_resolve(capture, files->words[i], job->options->max_memory, signals_came,
+                                complain, job);
         if (result == REPORT_RESOLVE_NOTHING || result == REPORT_RESOLVE_NO_INPUT) {
             return result == REPORT_RESOLVE_NOTHING ? OUTCOME_USAGE : OUTCOME_NO_INPUT;
+        }
+        if (result == REPORT_RESOLVE_TOO_LARGE) {
+            return OUTCOME_SYSTEM;
         }
         if (result == REPORT_RESOLVE_STOPPED) {
             return OUTCOME_STOPPED;

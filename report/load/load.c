@@ -27,6 +27,7 @@
 #define FIRST_ROOM 16
 #define MODEL_BYTES 24  // what report/model adds to an event
 #define ASK_EVERY 20000 // instructions of SQLite's machine: well below a millisecond
+#define SOME_ROWS 4096u
 #define MIB (UINT64_C(1) << 20)
 
 struct files {
@@ -84,20 +85,42 @@ int report_load_grow(void **array, size_t *room, size_t count, size_t size) {
     return SQLITE_OK;
 }
 
-// What all events take in the end, as far as it is known.
-static uint64_t bytes_needed(const struct report_load_state *load) {
-    uint64_t events = load->capture->event_count;
-    double rows =
-        (double)(load->rows_expected > (int64_t)events ? load->rows_expected : (int64_t)events);
-    double texts =
-        (double)(store_arena_used(&load->memory->bytes) + store_arena_used(&load->nodes));
-    double share = events > 0 ? rows / (double)events : 1;
-    double bytes = rows * (sizeof(struct report_event) + MODEL_BYTES) + texts * share;
+static double bytes_of_rows(double rows) {
+    return rows * (sizeof(struct report_event) + MODEL_BYTES);
+}
+
+static uint64_t whole(double bytes) {
     return bytes < 9e18 ? (uint64_t)bytes : UINT64_MAX / 2;
 }
 
+static double at_least(int64_t rows, size_t events) {
+    return rows > (int64_t)events ? (double)rows : (double)events;
+}
+
+// What the load takes at least: it is refused when that is too much. The rows to come count when
+// some were read, for they say how long texts are, and so what to allow.
+static uint64_t bytes_taken(const struct report_load_state *load) {
+    size_t events = load->capture->event_count;
+    double rows =
+        at_least(load->rows_counted && events >= SOME_ROWS ? load->rows_expected : 0, events);
+    return whole(bytes_of_rows(rows) + (double)report_load_texts(load) +
+                 (double)load->taken_memory);
+}
+
+// What it will take if the texts of the rows to come are like those of the rows before, or longer
+// by a sixteenth.
+static uint64_t bytes_needed(const struct report_load_state *load) {
+    size_t events = load->capture->event_count;
+    double rows = at_least(load->rows_expected, events), texts = (double)report_load_texts(load);
+    double of_rows = (double)load->row_texts;
+    of_rows += load->rows_began < UINT64_MAX ? texts - (double)load->rows_began : 0;
+    double share = events > 0 ? rows / (double)events : 1;
+    of_rows *= (share - 1) * 17 / 16;
+    return whole(bytes_of_rows(rows) + texts + of_rows + (double)load->taken_memory);
+}
+
 static bool is_too_large(struct report_load_state *load) {
-    load->too_large = load->max_memory > 0 && bytes_needed(load) > load->max_memory;
+    load->too_large = load->max_memory > 0 && bytes_taken(load) > load->max_memory;
     return load->too_large;
 }
 
@@ -141,6 +164,12 @@ void report_capture_free(struct report_capture *capture) {
     }
     free(memory);
     free(capture);
+}
+
+uint64_t report_capture_bytes(const struct report_capture *capture) {
+    const struct report_memory *memory = capture->memory;
+    return whole(bytes_of_rows((double)capture->event_count) +
+                 (double)store_arena_used(&memory->bytes));
 }
 
 void *report_capture_take(struct report_capture *capture, size_t size) {
@@ -231,10 +260,11 @@ static int size_refused(const struct report_load_state *load, char *sentence) {
     struct nvtxt_slice path = load->capture->stores[0].path;
     return say(sentence, REPORT_TOO_LARGE,
                "%.*s%s needs %llu %s of memory and may have %llu KiB: allow more with "
-               "--max-memory %llu%s, or take a part with --since or --last",
+               "--max-memory %llu%s%s",
                (int)(path.len < 600 ? path.len : 600), path.data,
                load->capture->store_count > 1 ? " and the others" : "", figure,
-               small ? "KiB" : "MiB", (unsigned long long)(most / 1024), figure, small ? "K" : "M");
+               small ? "KiB" : "MiB", (unsigned long long)(most / 1024), figure, small ? "K" : "M",
+               load->taken_memory > 0 ? "" : ", or take a part with --since or --last");
 }
 
 static int fail(const struct report_load_state *load, const struct report_load_file *file, int rc,
@@ -265,11 +295,14 @@ static int load_file(struct report_load_state *load, struct report_load_file *fi
     return result;
 }
 
-// With a bound of memory: how many rows there will be.
-static int expect_rows(struct report_load_state *load, const struct files *files, char *sentence) {
-    for (size_t i = 0; i < files->count && load->max_memory > 0; i++) {
+static int count_rows(struct report_load_state *load, const struct files *files, bool exactly,
+                      char *sentence) {
+    load->rows_expected = 0;
+    load->rows_counted = exactly || !load->windowed;
+    for (size_t i = 0; i < files->count; i++) {
         int64_t rows = 0;
-        int rc = report_load_count(load, &files->rows[i], &rows);
+        sqlite3_progress_handler(files->rows[i].db, ASK_EVERY, on_progress, load);
+        int rc = report_load_count(load, &files->rows[i], exactly, &rows);
         if (rc != SQLITE_OK) {
             return fail(load, &files->rows[i], rc, sentence);
         }
@@ -277,7 +310,20 @@ static int expect_rows(struct report_load_state *load, const struct files *files
             load->rows_expected = INT64_MAX;
         }
     }
-    return is_too_large(load) ? size_refused(load, sentence) : REPORT_LOADED;
+    return REPORT_LOADED;
+}
+
+// With a bound of memory: how many rows there will be. Those of a window are looked at one by one
+// only if whole batches, or the whole export, would be too large.
+static int expect_rows(struct report_load_state *load, const struct files *files, char *sentence) {
+    if (load->max_memory == 0) {
+        return REPORT_LOADED;
+    }
+    int result = count_rows(load, files, false, sentence);
+    if (result == REPORT_LOADED && load->windowed && bytes_needed(load) > load->max_memory) {
+        result = count_rows(load, files, true, sentence);
+    }
+    return result;
 }
 
 static int load_all(struct report_load_state *load, const char *const *paths, size_t count,
@@ -305,7 +351,9 @@ static int load_all(struct report_load_state *load, const char *const *paths, si
 int report_load(struct report_capture **capture, const char *const *paths, size_t count,
                 const struct report_load_options *options, char *sentence) {
     struct report_load_state load = {.window = STORE_READ_ALL,
+                                     .rows_began = UINT64_MAX,
                                      .max_memory = options->max_memory,
+                                     .taken_memory = options->taken_memory,
                                      .interrupted = options->interrupted};
     struct files files = {0};
     *capture = NULL;

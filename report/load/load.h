@@ -21,6 +21,7 @@ enum report_load_result {
 struct report_load_options {
     int64_t since_ns, until_ns; // events that end at or after it, and start at or before it
     uint64_t max_memory;        // bytes; 0: no bound
+    uint64_t taken_memory;      // bytes of it that something else has
     bool (*interrupted)(void);  // asked now and then; NULL: never
 };
 #define REPORT_LOAD_ALL ((struct report_load_options){.since_ns = INT64_MIN, .until_ns = INT64_MAX})
@@ -35,4 +36,7 @@ struct report_load_options {
 // first), which no event has.
 int report_load(struct report_capture **capture, const char *const *paths, size_t count,
                 const struct report_load_options *options, char *sentence);
+
+// Bytes that the events of a capture, their texts and their model take.
+uint64_t report_capture_bytes(const struct report_capture *capture);
 void report_capture_free(struct report_capture *capture); // NULL is fine

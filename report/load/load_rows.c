@@ -309,12 +309,20 @@ static int take_row(struct scan *scan) {
     return rc ?: add_event(scan->load, &event);
 }
 
+// A few rows may have texts that need all there is.
+static bool texts_are_long(const struct report_load_state *load) {
+    return load->max_memory > 0 && report_load_texts(load) > load->max_memory;
+}
+
 static int scan_span(struct scan *scan, const struct store_span *span) {
     int rc = store_sql_bind(scan->rows, "ii", span->first, span->last);
     for (size_t i = 1; store_sql_next(scan->rows, &rc); i++) {
         rc = take_row(scan);
-        rc = rc ?: i % CHECK_EVERY == 0 ? report_load_check(scan->load) : rc;
+        if (rc == SQLITE_OK && (i % CHECK_EVERY == 0 || texts_are_long(scan->load))) {
+            rc = report_load_check(scan->load);
+        }
     }
+    rc = rc ?: report_load_check(scan->load);
     return store_sql_done(scan->rows, rc);
 }
 
@@ -325,8 +333,13 @@ int report_load_rows(struct report_load_state *load, const struct report_load_fi
     int rc = store_read_spans(file->reader, &load->window, &spans, &count);
     rc = rc ?: prepare_rows(&scan);
     rc = rc ?: prepare_cursors(&scan, count > 0 ? spans[0].first : 0);
+    load->rows_began = report_load_texts(load);
     for (size_t i = 0; i < count && rc == SQLITE_OK; i++) {
         rc = scan_span(&scan, &spans[i]);
+    }
+    if (rc == SQLITE_OK) {
+        load->row_texts += report_load_texts(load) - load->rows_began;
+        load->rows_began = UINT64_MAX;
     }
     sqlite3_finalize(scan.rows);
     sqlite3_finalize(scan.unclosed.stmt);
@@ -383,18 +396,60 @@ int report_load_open_ranges(struct report_load_state *load, const struct report_
 
 // ---- How many -----------------------------------------------------------------------------------
 
-int report_load_count(const struct report_load_state *load, const struct report_load_file *file,
-                      int64_t *rows) {
+#define OF_EVENTS "FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60, 65, 70, 71)"
+
+// Whole batches, or the whole export. Rows of names are counted with those of their batch.
+static int count_at_most(const struct report_load_state *load, const struct report_load_file *file,
+                         int64_t *rows) {
     sqlite3_stmt *stmt = NULL;
     int rc = store_sql_prepare(file->db, &stmt,
                                file->ours ? "SELECT total(events) FROM NVTXT_BATCHES "
                                             "WHERE maxEnd >= ?1 AND minStart <= ?2"
-                                          : "SELECT count(*) FROM NVTX_EVENTS");
-    rc = rc
-             ?: file->ours
-                ? store_sql_bind(stmt, "ii", load->window.since_ns, load->window.until_ns)
-                : SQLITE_OK;
+                                          : "SELECT count(*) " OF_EVENTS);
+    if (rc == SQLITE_OK && file->ours) {
+        rc = store_sql_bind(stmt, "ii", load->window.since_ns, load->window.until_ns);
+    }
     rc = rc ?: store_sql_run_int(stmt, rows);
     sqlite3_finalize(stmt);
     return rc;
+}
+
+// A time since the epoch as the file has it, or the nearest one.
+static int64_t time_in(const struct report_load_file *file, int64_t time) {
+    int64_t result;
+    if (__builtin_sub_overflow(time, file->offset_ns, &result)) {
+        return time < 0 ? INT64_MIN : INT64_MAX;
+    }
+    return result;
+}
+
+// What is_wanted() takes.
+static int count_wanted(const struct report_load_state *load, const struct report_load_file *file,
+                        int64_t *rows) {
+    sqlite3_stmt *stmt = NULL;
+    const struct store_span *spans = NULL;
+    size_t count = 0;
+    int rc = store_read_spans(file->reader, &load->window, &spans, &count);
+    rc = rc
+             ?: store_sql_prepare(file->db, &stmt,
+                                  "SELECT count(*) " OF_EVENTS " AND rowid BETWEEN ?1 AND ?2 "
+                                  "AND start <= ?3 AND CASE WHEN eventType IN (34, 65) THEN start "
+                                  "ELSE ifnull(end, 9223372036854775807) END >= ?4");
+    for (size_t i = 0; i < count && rc == SQLITE_OK; i++) {
+        int64_t here = 0;
+        rc = store_sql_bind(stmt, "iiii", spans[i].first, spans[i].last,
+                            time_in(file, load->window.until_ns),
+                            time_in(file, load->window.since_ns));
+        rc = rc ?: store_sql_run_int(stmt, &here);
+        *rows += here;
+    }
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
+int report_load_count(const struct report_load_state *load, struct report_load_file *file,
+                      bool exactly, int64_t *rows) {
+    *rows = 0;
+    int rc = store_read_offset(file->reader, &file->offset_ns);
+    return rc ? rc : exactly ? count_wanted(load, file, rows) : count_at_most(load, file, rows);
 }

@@ -11,6 +11,7 @@ int report_load_rows(struct report_load_state *load, const struct report_load_fi
 // The open ranges of the newest file of a store.
 int report_load_open_ranges(struct report_load_state *load, const struct report_load_file *file);
 
-// How many rows there are, at most, in the window.
-int report_load_count(const struct report_load_state *load, const struct report_load_file *file,
-                      int64_t *rows);
+// How many events report_load_rows() will take: exactly, which looks at each row of the window, or
+// at most.
+int report_load_count(const struct report_load_state *load, struct report_load_file *file,
+                      bool exactly, int64_t *rows);

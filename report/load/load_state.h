@@ -51,11 +51,17 @@ struct report_load_state {
     struct report_memory *memory;    // of the capture
     struct store_read_window window; // of all sources
     uint64_t max_memory;             // 0: no bound
+    uint64_t taken_memory;           // by something else
     bool (*interrupted)(void);       // or NULL
     struct report_grown room;
     bool windowed; // not all events are wanted
     bool too_large;
-    int64_t rows_expected;    // of all files, when there is a bound of memory
+    // When there is a bound of memory: how many rows will come, of all files; at most so many where
+    // `rows_counted` is false. And the bytes of texts that rows brought: of the files before, and
+    // from what was used when the rows of this one began, or UINT64_MAX.
+    int64_t rows_expected;
+    bool rows_counted;
+    uint64_t row_texts, rows_began;
     struct store_arena nodes; // of the tables below
     struct nvtxt_hash messages, words, scopes;
     struct report_idmap names; // domain << 32 | message
@@ -97,6 +103,11 @@ int report_load_grow(void **array, size_t *room, size_t count, size_t size);
 
 // SQLITE_INTERRUPT when the load has to stop; asked now and then while rows are read.
 int report_load_check(struct report_load_state *load);
+
+// What the texts and tables of the load take by now.
+static inline uint64_t report_load_texts(const struct report_load_state *load) {
+    return store_arena_used(&load->memory->bytes) + store_arena_used(&load->nodes);
+}
 
 // A time of the file since the Unix epoch, or the nearest one that an int64_t can hold.
 static inline int64_t report_load_time(const struct report_load_file *file, int64_t time) {

@@ -176,6 +176,7 @@ static uint32_t index_of(const struct report_capture *all, int64_t id) {
 struct request {
     struct report_capture *capture;
     const char *file;
+    uint64_t max_memory; // 0: no bound
     bool (*interrupted)(void);
     void (*complain)(void *context, const char *sentence);
     void *context;
@@ -219,7 +220,13 @@ static int resolve_windowed(const struct request *request, struct report_source 
     struct report_load_options options = REPORT_LOAD_ALL;
     struct report_capture *all;
     options.interrupted = request->interrupted;
+    options.max_memory = request->max_memory;
+    options.taken_memory = report_capture_bytes(request->capture);
     int r = report_load(&all, &path, 1, &options, sentence);
+    if (r == REPORT_TOO_LARGE) {
+        return say(request, REPORT_RESOLVE_TOO_LARGE, "%s; --resolve-source-file reads all of it",
+                   sentence);
+    }
     if (r != 0) {
         return r < 0                     ? r
                : r == REPORT_INTERRUPTED ? REPORT_RESOLVE_STOPPED
@@ -283,11 +290,12 @@ static const char *equals_sign(const struct report_capture *capture, const char 
     return NULL;
 }
 
-int report_resolve(struct report_capture *capture, const char *what, bool (*interrupted)(void),
-                   void (*complain)(void *context, const char *sentence), void *context) {
+int report_resolve(struct report_capture *capture, const char *what, uint64_t max_memory,
+                   bool (*interrupted)(void), void (*complain)(void *context, const char *sentence),
+                   void *context) {
     const char *sign = equals_sign(capture, what);
-    const struct request request = {capture, sign ? sign + 1 : what, interrupted, complain,
-                                    context};
+    const struct request request = {
+        capture, sign ? sign + 1 : what, max_memory, interrupted, complain, context};
     if (sign) {
         return resolve_named(&request, (struct nvtxt_slice){what, (size_t)(sign - what)},
                              is_called);

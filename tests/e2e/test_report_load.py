@@ -3,6 +3,7 @@
 same events have the same figures."""
 import json
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -143,6 +144,43 @@ def test_memory_has_a_bound():
         equal((status, out), (71, ""))
         contains(err, "KiB of memory")
         equal(report("stats", "--max-memory", "1M", store)[0], 0)
+
+
+def marks(folder, count=50000):
+    """A file of marks, each with another text, at 1, 2, 3, ..."""
+    lines = "".join('Marker, %d, "request %d has a text of its own"\n' % (at, at)
+                    for at in range(1, count + 1))
+    return folder.write("marks.nvtxt", "TimeBase = ClockRealtime\n@Marker, Time, Message\n" + lines)
+
+
+def test_a_window_that_fits_is_loaded_alone():
+    with Folder() as folder:
+        store = make_store(folder, "marks.sqlite", marks(folder))
+        window = ("--since", "40001", "--until", "40100")
+        for path in store, make_export(folder, "export.sqlite", store):
+            whole = report("events", "--format", "csv", *window, path)
+            equal((whole[0], whole[1].count("\n")), (0, 101))
+            equal(report("events", "--format", "csv", "--max-memory", "64K", *window, path), whole)
+            for more in (), ("--since", "20001"):
+                status, out, err = report("stats", "--max-memory", "1M", *more, path)
+                equal((status, out), (71, ""))
+                contains(err, "or take a part with --since or --last")
+                enough = re.search("--max-memory ([0-9]+[KM])", err).group(1)
+                equal(report("stats", "--max-memory", enough, *more, path)[0], 0, err)
+
+
+def test_lines_of_a_window_are_found_within_the_bound():
+    with Folder() as folder:
+        file = marks(folder)
+        store = make_store(folder, "marks.sqlite", file)
+        command = ("source", store, "--since", "7", "--until", "8", "--resolve-source-file", file)
+        found = report(*command)
+        equal((found[0], "request 7" in found[1]), (0, True), found)
+        status, out, err = report(*command, "--max-memory", "1M")
+        equal((status, out), (71, ""))
+        contains(err, "; --resolve-source-file reads all of it")
+        enough = re.search("--max-memory ([0-9]+[KM])", err).group(1)
+        equal(report(*command, "--max-memory", enough), found)
 
 
 def test_nothing_is_made_where_nothing_can_be_written():
