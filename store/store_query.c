@@ -27,6 +27,9 @@ int store_session_load(struct store *store, const char *session_id, int64_t uid,
     bool found = false;
     *session = (struct store_session){0};
     int rc = store_sessions_load(&store->sessions, session_id, uid, session, &found);
+    if (rc == SQLITE_OK && found && !session->ended) {
+        rc = store_sessions_parts(&store->sessions, session);
+    }
     if (rc == SQLITE_OK && !found) {
         rc = store_older_session(&older, session_id, uid, session, &found);
         if (rc == SQLITE_BUSY || rc == SQLITE_NOTADB) { // of another file: this store is sound
@@ -75,6 +78,7 @@ int store_file_load(struct store *store, int64_t source_id, struct store_file *f
     if (rc == SQLITE_OK && found) {
         rc = store_sessions_ranges(&store->sessions, source_id, &session->ranges,
                                    &session->range_count);
+        rc = rc ?: store_sessions_parts(&store->sessions, session);
     }
     if (rc != SQLITE_OK) {
         store_session_deinit(session);

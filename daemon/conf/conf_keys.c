@@ -126,21 +126,23 @@ const struct conf_key conf_keys[] = {
      NULL, "4096", USERS, "Data connections that one user may have at once."},
     {"MaxBytesPerUser", CONF_SIZE, CONF_AT_ONCE, AT(max_bytes_per_user), MIB / 4, 4096 * MIB, NULL,
      "8M", USERS,
-     "What one user's lines may take of MemoryBudget. At more, the daemon does not read this "
+     "What one user's lines, and what is saved of this user's sessions, may take of MemoryBudget. "
+     "At more, the daemon does not read this "
      "user's connections until the lines are written. Unfinished lines may take as much again, or "
      "one line of MaxLine."},
     {"MaxOpenBytesPerUser", CONF_SIZE, CONF_AT_ONCE, AT(max_open_bytes_per_user), MIB, 65536 * MIB,
      NULL, "64M", USERS,
-     "Memory that open ranges, variables and names before the first event may take on all "
-     "connections of one user and in this user's sessions that can be resumed. A line that would "
-     "exceed it is a loading error, limit-exceeded."},
+     "Memory that open ranges, variables, names before the first event and display names may take "
+     "on all connections of one user and in this user's sessions that can be resumed. A line that "
+     "would exceed it is a loading error, limit-exceeded; the session continues."},
     {"MaxSessionsPerUser", CONF_INTEGER, CONF_AT_ONCE, AT(max_sessions_per_user), 1, 1000000, NULL,
      "10000", USERS,
      "Sessions of one user that can be resumed; at this number the daemon refuses a new one."},
     {"MaxEventsPerSecond", CONF_INTEGER, CONF_AT_ONCE, AT(max_events_per_second), 0, 1000000000,
      NULL, "0", USERS,
-     "Events, names, diagnostics and sources that one user may send in a second. At more, the "
-     "daemon does not read this user's connections for a while. 0: any number."},
+     "Events, names, diagnostics and sources that one user may send in a second; 256 bytes that "
+     "are saved of a session's variables count as one. At more, the daemon does not read this "
+     "user's connections for a while. 0: any number."},
     {"SessionExpiry", CONF_DURATION, CONF_AT_ONCE, AT(session_expiry_ms), 1000, 3650 * DAY_MS, NULL,
      "24h", USERS, "The daemon closes a session that has had no connection for so long."},
     {"Claim", CONF_CHOICE, CONF_NEW_SOURCES, AT(claim), 0, 0, "none|peer", "none", USERS,

@@ -21,6 +21,8 @@
 #include "protocol/wire/hello.h"
 #include "protocol/wire/reply.h"
 
+#define STATE_BYTES_PER_ROW 256 // about what an event takes in the store, with its text
+
 // ---- Reading ------------------------------------------------------------------------------------
 
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
@@ -246,7 +248,7 @@ static void count_partial(struct conn *conn, size_t partial) {
 }
 
 // Returns how many rows its source has made since the last call: events, names, diagnostics,
-// losses, and the row of the source.
+// losses, the row of the source, and what was saved of its state, as rows of the usual size.
 static uint64_t take_new_rows(struct conn *conn) {
     if (!conn->source) {
         return 0;
@@ -254,6 +256,8 @@ static uint64_t take_new_rows(struct conn *conn) {
     uint64_t events = nvtxt_interp_counters(conn->source->interp)->events;
     uint64_t rows = nvtxt_interp_rows(conn->source->interp) + 1;
     uint64_t more = events - conn->events + rows - conn->rows + conn->losses_reported;
+    more += conn->source->state_bytes / STATE_BYTES_PER_ROW;
+    conn->source->state_bytes %= STATE_BYTES_PER_ROW;
     conn->losses_reported = 0;
     conn->events = events;
     conn->rows = rows;

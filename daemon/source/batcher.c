@@ -91,7 +91,7 @@ struct store_batch *batcher_open_batch(struct batcher *batcher) {
         if (!batcher->open) {
             return NULL;
         }
-        batcher->reserved = 0;
+        batcher->reserved = batcher->folded = 0;
         arm(batcher, batcher->interval_ms);
     }
     return batcher->open->batch;
@@ -180,7 +180,7 @@ int batcher_push(struct batcher *batcher, bool commit) {
         return -ENOMEM;
     }
     batcher->open = NULL;
-    batcher->reserved = 0;
+    batcher->reserved = batcher->folded = 0;
     job->commit = commit;
     job->bytes = job->batch ? store_batch_bytes(job->batch) : 0;
     batcher->in_flight += job->bytes;

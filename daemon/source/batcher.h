@@ -50,6 +50,7 @@ struct batcher {
 
     struct job *open;             // the open batch and its job; NULL: nothing is in it
     size_t reserved;              // bytes that settling will add to it, about
+    size_t folded;                // bytes of whole states in it; see source.c
     struct batch_member *members; // those that have a share of it
     uv_timer_t timer;
     bool timer_armed;

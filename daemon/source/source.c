@@ -18,6 +18,8 @@
 #include "protocol/interp/state.h"
 #include "store/store.h"
 
+#define STATE_KEPT 65536 // a longer buffer is freed after use
+
 // ---- Owners of names ----------------------------------------------------------------------------
 
 // The first user that uses or names a process owns its names.
@@ -181,6 +183,27 @@ static int checked(struct source *source, int result) {
     return result;
 }
 
+static bool is_saved(const struct source *source) {
+    return source->kind == STORE_SOURCE_SESSION || source->where;
+}
+
+static void charge(struct source *source, size_t bytes) {
+    if (source->user) {
+        source->member.share->cost += bytes;
+        source->user->bytes += bytes;
+    }
+}
+
+// Settling will copy into the batch what has changed of the state. Counts it as if it were there:
+// else the lines of many sources could make a batch of any size.
+static void count_unsaved(struct source *source) {
+    size_t unsaved = is_saved(source) ? nvtxt_state_unsaved(source->interp) : 0;
+    size_t more = unsaved - source->unsaved; // may be "negative"
+    source->batcher->reserved += more;
+    charge(source, more);
+    source->unsaved = unsaved;
+}
+
 int source_line(struct source *source, struct nvtxt_slice line) {
     int r = source_join_batch(source);
     if (r < 0) {
@@ -197,11 +220,8 @@ int source_line(struct source *source, struct nvtxt_slice line) {
         source->used_pid = pid;
         r = own(source, pid);
     }
-    if (source->user) {
-        size_t cost = store_batch_bytes(batch) - before;
-        source->member.share->cost += cost;
-        source->user->bytes += cost;
-    }
+    charge(source, store_batch_bytes(batch) - before);
+    count_unsaved(source);
     return checked(source, r);
 }
 
@@ -213,12 +233,40 @@ int source_overlong(struct source *source, struct nvtxt_slice start) {
     return checked(source, nvtxt_interp_overlong(source->interp, start, &source->sink));
 }
 
+// A whole state is written when there is none to add changes to. When the changes have become as
+// long as it, it is written in place of them, if not too many others were in this batch: no commit
+// should take long because many sources fold at the same time.
+static bool folds(const struct source *source) {
+    const struct batcher *batcher = source->batcher;
+    return !nvtxt_state_is_begun(source->interp) ||
+           (nvtxt_state_is_long(source->interp) && batcher->folded < batcher->batch_bytes);
+}
+
+// What has changed of that which changes seldom.
+static int save_part(struct source *source) {
+    struct batcher *batcher = source->batcher;
+    struct nvtxt_buf *buf = &batcher->state;
+    bool whole = folds(source);
+    uint64_t part;
+    nvtxt_buf_clear(buf);
+    int r = nvtxt_state_save_part(source->interp, whole, buf, &part);
+    if (r == 0 && buf->len > 0) {
+        r = store_batch_state(source->member.share, part,
+                              (struct nvtxt_slice){buf->data, buf->len});
+    }
+    batcher->folded += whole ? buf->len : 0;
+    source->state_bytes += buf->len;
+    nvtxt_buf_trim(buf, STATE_KEPT);
+    return r;
+}
+
 // Saves the state of a session or of a followed file.
 static int save_state(struct source *source) {
     struct store_batch_source *share = source->member.share;
     struct nvtxt_buf *buf = &source->batcher->state;
+    int r = save_part(source);
     nvtxt_buf_clear(buf);
-    int r = nvtxt_state_save(source->interp, false, buf);
+    r = r < 0 ? r : nvtxt_state_save(source->interp, buf);
     if (r < 0) {
         return r;
     }
@@ -261,9 +309,13 @@ int source_end(struct source *source, const char *how) {
 
 int source_restore(const struct store_session *stored, const struct nvtxt_source_config *config,
                    struct nvtxt_interp **interp) {
-    int r = nvtxt_state_restore(interp, config, nvtxt_slice_of(stored->state));
+    int r = nvtxt_state_restore(interp, config, nvtxt_slice_of(stored->state), stored->parts,
+                                stored->part_count);
     if (r != 0) {
         return r;
+    }
+    if (stored->elsewhere) {
+        nvtxt_state_begin_anew(*interp);
     }
     for (size_t i = 0; r == 0 && i < stored->range_count; i++) {
         r = nvtxt_interp_restore_open(*interp, &stored->ranges[i]);
@@ -294,13 +346,10 @@ int source_give_up(struct batcher *batcher, const struct store_source *row,
     return 0;
 }
 
-static int write_share(struct source *source) {
-    if (source->over) {
-        return 0; // source_end() wrote everything
-    }
+static int write_rest(struct source *source) {
     int r = store_batch_progress(source->member.share, nvtxt_interp_counters(source->interp),
                                  nvtxt_interp_display_name(source->interp));
-    if (r >= 0 && (source->kind == STORE_SOURCE_SESSION || source->where)) {
+    if (r >= 0 && is_saved(source)) {
         r = save_state(source);
     }
     if (r < 0) {
@@ -314,6 +363,18 @@ static int write_share(struct source *source) {
         }
     }
     return 0;
+}
+
+static int write_share(struct source *source) {
+    if (source->over) {
+        return 0; // source_end() wrote everything
+    }
+    struct store_batch *batch = source->member.share->batch;
+    size_t before = store_batch_bytes(batch);
+    int r = write_rest(source);
+    charge(source, store_batch_bytes(batch) - before - source->unsaved);
+    source->unsaved = 0;
+    return r;
 }
 
 static void report(struct source *source) {

@@ -34,6 +34,8 @@ struct source {
     struct nvtxt_counters reported; // what the totals already include
     uint64_t bytes;                 // of its lines, on this connection
     size_t held;                    // what it adds to user->held
+    size_t unsaved;                 // of its state, as it counts in its share and in the batcher
+    uint64_t state_bytes;           // of its state that were saved, since somebody took the number
     bool failed;                    // memory ran out in a line: its interpreter is of no use
     bool over;                      // source_end() was called
 

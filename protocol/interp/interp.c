@@ -125,7 +125,8 @@ size_t nvtxt_interp_held(const struct nvtxt_interp *interp) {
     const struct nvtxt_waiting *waiting = &interp->waiting;
     return interp->ranges.bytes + symtab->table.count * sizeof(struct nvtxt_variable) +
            symtab->name_bytes + symtab->string_bytes +
-           waiting->table.count * sizeof(struct nvtxt_waiting_name) + waiting->bytes;
+           waiting->table.count * sizeof(struct nvtxt_waiting_name) + waiting->bytes +
+           nvtxt_refstr_slice(interp->display).len;
 }
 
 void nvtxt_interp_allow(struct nvtxt_interp *interp, size_t bytes) {
@@ -168,7 +169,11 @@ static int execute_assignment(struct nvtxt_job *job) {
 
 static int execute_definition(struct nvtxt_job *job) {
     enum nvtxt_command command = job->stmt.command;
-    job->interp->definitions[command] = job->stmt.definition;
+    struct nvtxt_cmddef *definition = &job->interp->definitions[command];
+    if (!nvtxt_cmddef_equal(definition, &job->stmt.definition)) {
+        *definition = job->stmt.definition;
+        job->interp->saved.definitions |= UINT32_C(1) << command;
+    }
     if (job->interp->plans[command]) {
         job->interp->plans[command]->made = false;
     }

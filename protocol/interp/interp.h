@@ -68,9 +68,9 @@ const struct nvtxt_counters *nvtxt_interp_counters(const struct nvtxt_interp *in
 // The display name in force; empty when there is none. Lives until the next line.
 struct nvtxt_slice nvtxt_interp_display_name(const struct nvtxt_interp *interp);
 
-// The memory that open ranges, variables and waiting names take together, in bytes; and a bound of
-// it, in addition to the limit of each. A new interpreter has no bound. A line that would pass the
-// bound is a fault, limit-exceeded; what is there already stays.
+// The memory that open ranges, variables, waiting names and the display name take together, in
+// bytes; and a bound of it, in addition to the limit of each. A new interpreter has no bound. A
+// line that would pass the bound is a fault, limit-exceeded; what is there already stays.
 size_t nvtxt_interp_held(const struct nvtxt_interp *interp);
 void nvtxt_interp_allow(struct nvtxt_interp *interp, size_t bytes);
 

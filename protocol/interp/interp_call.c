@@ -111,6 +111,7 @@ static int store_waiting(struct nvtxt_interp *interp, int64_t at, uint32_t pid, 
         return dropped;
     }
     interp->rows += names - (size_t)dropped;
+    interp->saved.waited |= names > 0;
     for (; dropped > 0; dropped--) {
         struct nvtxt_diag diag;
         nvtxt_diag_set(&diag, NVTXT_DIAG_FOREIGN_NAME, 1,
@@ -316,6 +317,12 @@ static int call_set_display_name(struct nvtxt_job *job) {
     struct nvtxt_interp *interp = job->interp;
     struct nvtxt_slice text = job->call.text;
     struct nvtxt_refstr *display = NULL, *before = interp->display;
+    bool same = nvtxt_slice_equal(nvtxt_refstr_slice(before), text);
+    size_t old = nvtxt_refstr_slice(before).len;
+    int r = nvtxt_job_hold(job, text.len > old ? text.len - old : 0);
+    if (r != 0) {
+        return r;
+    }
     if (text.len > 0) {
         display = nvtxt_refstr_new(text);
         if (!display) {
@@ -324,10 +331,12 @@ static int call_set_display_name(struct nvtxt_job *job) {
     }
     interp->display = display;
     struct nvtxt_name name = {.kind = NVTXT_NAME_DOMAIN, .text = text, .domain = text};
-    int r = display ? give_name(job, &name, display) : 0;
+    r = display ? give_name(job, &name, display) : 0;
     if (r != 0) {
         interp->display = before;
         before = display;
+    } else if (!same) {
+        interp->saved.display = true;
     }
     nvtxt_refstr_unref(before);
     return r;

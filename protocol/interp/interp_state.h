@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The inside of struct nvtxt_interp. Only the files of the interpreter include it: those of
-// interp_job.h, interp_open.c (open ranges) and state.c (saving and restoring).
+// interp_job.h, interp_open.c (open ranges), state.c and state_parts.c (saving and restoring).
 #pragma once
 
 #include "protocol/base/buf.h"
@@ -11,6 +11,18 @@
 #include "protocol/interp/source.h"
 #include "protocol/interp/waiting.h"
 #include "protocol/lang/symtab.h"
+
+// What the parts of the state hold that were saved (state.h), and what they do not hold yet, beside
+// changed variables and waiting names.
+struct nvtxt_state_saved {
+    bool begun;           // all that there was at some time is in them
+    uint64_t parts;       // how many they are
+    size_t whole_bytes;   // of the first one
+    size_t change_bytes;  // of the others
+    uint32_t definitions; // bit set of the commands that were defined since
+    bool display;         // whether the display name was set since
+    bool waited;          // whether names that waited were handed on since
+};
 
 struct nvtxt_interp {
     struct nvtxt_source_config config;
@@ -39,6 +51,8 @@ struct nvtxt_interp {
     bool has_event; // there was an event; what follows is of the latest one
     int64_t event_start;
     uint32_t event_pid, event_tid;
+
+    struct nvtxt_state_saved saved;
 
     size_t allowed; // bytes that ranges, variables and waiting names may take together
 

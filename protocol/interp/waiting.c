@@ -111,6 +111,33 @@ static struct nvtxt_waiting_name *add(struct nvtxt_waiting *waiting, const struc
     return added;
 }
 
+// It has a new text; the one before had `before` bytes.
+static void mark(struct nvtxt_waiting *waiting, struct nvtxt_waiting_name *name, size_t before) {
+    waiting->changed_bytes += name->text->len;
+    if (name->changed) {
+        waiting->changed_bytes -= before;
+        return;
+    }
+    waiting->changed_bytes += nvtxt_refstr_slice(name->domain).len;
+    name->changed = true;
+    name->next_changed = NULL;
+    if (waiting->last_changed) {
+        waiting->last_changed->next_changed = name;
+    } else {
+        waiting->first_changed = name;
+    }
+    waiting->last_changed = name;
+}
+
+void nvtxt_waiting_settle(struct nvtxt_waiting *waiting) {
+    struct nvtxt_waiting_name *name = waiting->first_changed;
+    for (; name; name = name->next_changed) {
+        name->changed = false;
+    }
+    waiting->first_changed = waiting->last_changed = NULL;
+    waiting->changed_bytes = 0;
+}
+
 int nvtxt_waiting_set(struct nvtxt_waiting *waiting, const struct nvtxt_limits *limits,
                       const struct nvtxt_name *name, struct nvtxt_refstr *domain) {
     struct nvtxt_waiting_name *found = find(waiting, name);
@@ -130,8 +157,10 @@ int nvtxt_waiting_set(struct nvtxt_waiting *waiting, const struct nvtxt_limits *
         nvtxt_refstr_unref(text);
         return -ENOMEM;
     }
+    size_t before = found->text ? found->text->len : 0;
     nvtxt_refstr_unref(found->text);
     found->text = text;
+    mark(waiting, found, before);
     waiting->bytes = bytes;
     return NVTXT_WAITING_DONE;
 }

@@ -2,6 +2,7 @@
 //
 // Names that a source gave before its first event. The row of a name refers to an event, so these
 // names wait for one (nvtxt-store(5), "Names"). Of several names of one thing the last one counts.
+// As with variables (symtab.h), those that were given or changed are listed until they are settled.
 #pragma once
 
 #include "protocol/base/hash.h"
@@ -11,6 +12,8 @@
 struct nvtxt_waiting_name {
     struct nvtxt_hash_node node; // by what is named
     struct nvtxt_waiting_name *next;
+    struct nvtxt_waiting_name *next_changed;
+    bool changed;
     enum nvtxt_name_kind kind; // CATEGORY, THREAD or DOMAIN
     uint32_t category;
     uint32_t pid, tid;
@@ -23,6 +26,8 @@ struct nvtxt_waiting {
     struct nvtxt_waiting_name *first, *last; // in the order in which things were named first
     struct nvtxt_hash table;
     size_t bytes; // of texts and domains
+    struct nvtxt_waiting_name *first_changed, *last_changed;
+    size_t changed_bytes; // of the texts and domains of those
 };
 
 void nvtxt_waiting_deinit(struct nvtxt_waiting *waiting); // a zeroed struct is an empty one
@@ -37,6 +42,9 @@ enum nvtxt_waiting_result {
 // what name->domain shows. Returns an nvtxt_waiting_result or -ENOMEM; only DONE changes anything.
 int nvtxt_waiting_set(struct nvtxt_waiting *waiting, const struct nvtxt_limits *limits,
                       const struct nvtxt_name *name, struct nvtxt_refstr *domain);
+
+// From now on no name counts as changed.
+void nvtxt_waiting_settle(struct nvtxt_waiting *waiting);
 
 // Hands all names to the sink, with the time (ns) and the thread of their event, and forgets them.
 // Without `may_name` the names of categories of that thread's process are dropped. Returns the

@@ -6,6 +6,8 @@
 // optional.
 #include "protocol/lang/commands.h"
 
+#include <string.h>
+
 #define BIT(arg) (1u << NVTXT_ARG_##arg)
 #define ATTRIBUTES                                                                                 \
     NVTXT_ARG_TIME_BASE, NVTXT_ARG_PROCESS_ID, NVTXT_ARG_THREAD_ID, NVTXT_ARG_CATEGORY_ID,         \
@@ -176,6 +178,10 @@ enum nvtxt_arg nvtxt_arg_find(struct nvtxt_slice name) {
         arg++;
     }
     return (enum nvtxt_arg)arg;
+}
+
+bool nvtxt_cmddef_equal(const struct nvtxt_cmddef *one, const struct nvtxt_cmddef *other) {
+    return one->count == other->count && memcmp(one->args, other->args, one->count) == 0;
 }
 
 void nvtxt_cmddef_add(struct nvtxt_cmddef *definition, enum nvtxt_arg arg) {

@@ -127,5 +127,7 @@ struct nvtxt_cmddef {
 // The definition that holds until the source gives another: all arguments, in the table's order.
 void nvtxt_cmddef_default(struct nvtxt_cmddef *definition, enum nvtxt_command command);
 
+bool nvtxt_cmddef_equal(const struct nvtxt_cmddef *one, const struct nvtxt_cmddef *other);
+
 // Adds an argument. The caller has checked that the command takes it and that it is not listed.
 void nvtxt_cmddef_add(struct nvtxt_cmddef *definition, enum nvtxt_arg arg);

@@ -100,6 +100,45 @@ static void link_last(struct nvtxt_symtab *symtab, struct nvtxt_variable *variab
     }
 }
 
+static size_t bytes_of(const struct nvtxt_value *value) {
+    return value->type == NVTXT_STRING ? value->string.len : sizeof(value->integer);
+}
+
+static bool is_same(const struct nvtxt_value *one, const struct nvtxt_value *other) {
+    if (one->type != other->type) {
+        return false;
+    }
+    return one->type == NVTXT_STRING ? nvtxt_slice_equal(one->string, other->string)
+                                     : one->integer == other->integer;
+}
+
+// It has got another value; the one before took `before` bytes.
+static void mark(struct nvtxt_symtab *symtab, struct nvtxt_variable *variable, size_t before) {
+    symtab->changed_bytes += bytes_of(&variable->value);
+    if (variable->changed) {
+        symtab->changed_bytes -= before;
+        return;
+    }
+    symtab->changed_bytes += variable->name_len;
+    variable->changed = true;
+    variable->next_changed = NULL;
+    if (symtab->last_changed) {
+        symtab->last_changed->next_changed = variable;
+    } else {
+        symtab->first_changed = variable;
+    }
+    symtab->last_changed = variable;
+}
+
+void nvtxt_symtab_settle(struct nvtxt_symtab *symtab) {
+    struct nvtxt_variable *variable = symtab->first_changed;
+    for (; variable; variable = variable->next_changed) {
+        variable->changed = false;
+    }
+    symtab->first_changed = symtab->last_changed = NULL;
+    symtab->changed_bytes = 0;
+}
+
 int nvtxt_symtab_set(struct nvtxt_symtab *symtab, const struct nvtxt_limits *limits,
                      struct nvtxt_slice name, const struct nvtxt_value *value) {
     uint64_t hash = nvtxt_hash_bytes(name);
@@ -114,8 +153,10 @@ int nvtxt_symtab_set(struct nvtxt_symtab *symtab, const struct nvtxt_limits *lim
     }
 
     enum nvtxt_arg arg = nvtxt_arg_find(name);
+    bool same = variable && is_same(&variable->value, value);
+    size_t before = variable ? bytes_of(&variable->value) : 0;
     if (variable) {
-        int r = variable_assign(variable, value);
+        int r = same ? 0 : variable_assign(variable, value);
         if (r < 0) {
             return r;
         }
@@ -133,6 +174,9 @@ int nvtxt_symtab_set(struct nvtxt_symtab *symtab, const struct nvtxt_limits *lim
         link_last(symtab, variable, arg);
     }
     symtab->string_bytes += new - old;
+    if (!same) {
+        mark(symtab, variable, before);
+    }
     if (arg != NVTXT_ARG_COUNT) {
         symtab->static_changes++;
     }

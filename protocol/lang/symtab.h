@@ -2,7 +2,8 @@
 //
 // The variables of one source. A variable keeps its value until the next assignment to it; its
 // string is a copy that the table owns. nvtxt_symtab_static() finds a variable that has the name of
-// an argument (a static argument of calls) without a search.
+// an argument (a static argument of calls) without a search. Variables that got another value are
+// listed until nvtxt_symtab_settle(), so that what is saved of a source costs what has changed.
 #pragma once
 
 #include "protocol/base/hash.h"
@@ -12,7 +13,9 @@
 
 struct nvtxt_variable {
     struct nvtxt_hash_node node;
-    struct nvtxt_variable *next; // in the order of their first assignment
+    struct nvtxt_variable *next;         // in the order of their first assignment
+    struct nvtxt_variable *next_changed; // in the order of their first change
+    bool changed;
     struct nvtxt_value value;
     char *string; // owned storage of value.string
     size_t string_cap;
@@ -27,6 +30,8 @@ struct nvtxt_symtab {
     size_t string_bytes;                             // of all values together
     size_t name_bytes;                               // of all names
     uint64_t static_changes;                         // counts assignments to static arguments
+    struct nvtxt_variable *first_changed, *last_changed;
+    size_t changed_bytes; // of the names and values of those
 };
 
 void nvtxt_symtab_deinit(struct nvtxt_symtab *symtab); // a zeroed table is an empty one
@@ -50,3 +55,6 @@ enum nvtxt_symtab_result {
 // or -ENOMEM; the old value stays unless the result is SET. The name must be within name_bytes.
 int nvtxt_symtab_set(struct nvtxt_symtab *symtab, const struct nvtxt_limits *limits,
                      struct nvtxt_slice name, const struct nvtxt_value *value);
+
+// From now on no variable counts as changed.
+void nvtxt_symtab_settle(struct nvtxt_symtab *symtab);

@@ -70,6 +70,10 @@ static const struct rule {
     {"SELECT count(*) FROM NVTXT_FILES f LEFT JOIN NVTXT_SOURCES s ON s.id = f.sourceId WHERE "
      "s.kind IS NOT 'file'",
      "followed files without a source"},
+    {"SELECT count(*) FROM NVTXT_STATE p WHERE NOT EXISTS (SELECT 1 FROM NVTXT_SESSIONS n WHERE "
+     "n.sourceId = p.sourceId) AND NOT EXISTS (SELECT 1 FROM NVTXT_FILES f WHERE f.sourceId = "
+     "p.sourceId)",
+     "parts of states that belong to nothing"},
     {"SELECT count(*) FROM NVTXT_OPEN_RANGES o LEFT JOIN NVTXT_SOURCES s ON s.id = o.sourceId "
      "WHERE s.id IS NULL OR s.closedNs IS NOT NULL",
      "open ranges of sources that are not open"},

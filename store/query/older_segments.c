@@ -12,6 +12,7 @@
 
 #include "store/db/connection.h"
 #include "store/db/header.h"
+#include "store/db/sql.h"
 #include "store/query/load_rows.h"
 #include "store/segment/carry_over.h"
 #include "store/segment/ended.h"
@@ -31,6 +32,14 @@ static sqlite3 *open_segment(const char *segment) {
         return NULL;
     }
     return db;
+}
+
+// A segment of an older version has no parts: it has states in one.
+static int load_parts(struct store_sessions *sessions, struct store_session *session) {
+    int64_t there = 0;
+    int rc = store_sql_int(sessions->txn->db,
+                           "SELECT count(*) FROM sqlite_master WHERE name = 'NVTXT_STATE'", &there);
+    return rc == SQLITE_OK && there ? store_sessions_parts(sessions, session) : rc;
 }
 
 // Whether a segment that could not be read may be readable later: SQLITE_BUSY, or SQLITE_NOTADB.
@@ -56,6 +65,10 @@ static int load_from(const char *segment, bool aside, const char *session_id, in
     if (rc == SQLITE_OK) {
         store_sessions_init(&sessions, &txn, NULL);
         rc = store_sessions_load(&sessions, session_id, uid, session, found);
+        if (rc == SQLITE_OK && *found && !session->ended) {
+            session->elsewhere = true;
+            rc = load_parts(&sessions, session);
+        }
         store_sessions_deinit(&sessions);
     }
     sqlite3_close(txn.db);

@@ -122,6 +122,8 @@ static void empty_share(struct store_share *share) {
     share->flags = 0;
     share->has_progress = share->has_session = false;
     share->display_name = share->state = (struct nvtxt_slice){0};
+    share->parts = NULL;
+    share->part_end = &share->parts;
     share->how = NULL;
     share->file = NULL;
     share->pub.ended = false;
@@ -248,6 +250,18 @@ int store_batch_session(struct store_batch_source *source, uint64_t line,
     }
     share->has_session = true;
     source->line = line;
+    return 0;
+}
+
+int store_batch_state(struct store_batch_source *source, uint64_t part, struct nvtxt_slice state) {
+    struct store_share *share = own(source);
+    struct store_state_part *entry = store_arena_make(&source->batch->data, sizeof(*entry));
+    if (!entry || store_batch_copy(source->batch, state, &entry->state) < 0) {
+        return -ENOMEM;
+    }
+    entry->part = part;
+    *share->part_end = entry;
+    share->part_end = &entry->next;
     return 0;
 }
 

@@ -55,6 +55,11 @@ int store_batch_open_range(struct store_batch_source *share, const struct nvtxt_
 // is in the store, or in this batch. Returns 0 or -ENOMEM.
 int store_batch_session(struct store_batch_source *share, uint64_t line, struct nvtxt_slice state);
 
+// A part of the saved state of a session or of a followed file, which stands in rows of its own
+// (NVTXT_STATE) so that what changes seldom is not written with each batch. Parts are numbered from
+// 1, and number 1 takes the place of all that are stored. Returns 0 or -ENOMEM.
+int store_batch_state(struct store_batch_source *share, uint64_t part, struct nvtxt_slice state);
+
 // How far a followed file was read, and the saved state of its source, copied. Both stay when the
 // source ends: when the file grows again, the source is open again. A state without data says that
 // nobody can go on with the source. Returns 0 or -ENOMEM.

@@ -122,6 +122,13 @@ struct store_owner {
     const char *comm; // of the process, or NULL
 };
 
+// A part of the state of a source; see store_batch_state().
+struct store_state_part {
+    struct store_state_part *next;
+    uint64_t part;
+    struct nvtxt_slice state;
+};
+
 struct store_forgotten {
     struct store_forgotten *next;
     int64_t source_id;
@@ -143,7 +150,8 @@ struct store_share {
     bool written; // store_write_refused() has committed it
     bool has_session;
     struct nvtxt_slice display_name;
-    struct nvtxt_slice state;          // no data: as stored before
+    struct nvtxt_slice state; // no data: as stored before
+    struct store_state_part *parts, **part_end;
     const struct store_followed *file; // NULL unless a file's; its state is `state`
     const char *how;
     int64_t closed_ns;

@@ -19,6 +19,10 @@ void store_session_deinit(struct store_session *session) {
     free(session->name);
     free(session->display_name);
     free(session->state);
+    for (size_t i = 0; i < session->part_count; i++) {
+        free((char *)session->parts[i].data);
+    }
+    free(session->parts);
     store_ranges_free(session->ranges, session->range_count);
     free(session->diags);
     *session = (struct store_session){0};

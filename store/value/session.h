@@ -20,8 +20,11 @@ struct store_session {
     uint64_t line; // last committed line
     int64_t opened_ns;
     struct nvtxt_counters counters;
-    char *name, *display_name;       // owned, may be NULL
-    char *state;                     // owned JSON text; NULL when ended
+    char *name, *display_name; // owned, may be NULL
+    char *state;               // owned JSON text; NULL when ended
+    struct nvtxt_slice *parts; // owned with their texts: the parts of the state, in order
+    size_t part_count;
+    bool elsewhere;                  // the active segment does not have it: an earlier one has
     struct nvtxt_open_range *ranges; // owned with their texts, in the order of seq
     size_t range_count;
     struct store_session_diag {

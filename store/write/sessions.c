@@ -25,6 +25,9 @@ enum statement {
     LOAD_DIAGS,
     FIND_EXPIRED,
     COUNT_SESSIONS,
+    ADD_PART,
+    DROP_PARTS,
+    LOAD_PARTS,
 };
 
 // In the order of enum nvtxt_payload_kind.
@@ -69,6 +72,9 @@ static const char *const texts[STORE_SESSIONS_STMTS] = {
         "SELECT n.sessionId, coalesce(n.uid, s.peerUid, -1) FROM NVTXT_SESSIONS n CROSS JOIN "
         "NVTXT_SOURCES s ON s.id = n.sourceId WHERE n.seenNs < ? AND s.closedNs IS NULL "
         "ORDER BY n.seenNs LIMIT 1",
+    [ADD_PART] = "INSERT OR REPLACE INTO NVTXT_STATE (sourceId, part, state) VALUES (?, ?, ?)",
+    [DROP_PARTS] = "DELETE FROM NVTXT_STATE WHERE sourceId = ?",
+    [LOAD_PARTS] = "SELECT state FROM NVTXT_STATE WHERE sourceId = ? ORDER BY part",
     [COUNT_SESSIONS] = "SELECT count(*) FROM NVTXT_SESSIONS WHERE uid = ?",
 };
 
@@ -129,13 +135,33 @@ static int write_state(struct store_sessions *sessions, const struct store_share
                          source->session_id, uid);
 }
 
-static int write_share(struct store_sessions *sessions, const struct store_share *share) {
-    const struct store_source *source = &share->pub.source;
+static int write_parts(struct store_sessions *sessions, const struct store_share *share) {
     int rc = SQLITE_OK;
-    if (share->pub.ended) {
-        rc = STORE_SQL_RUN(sessions, DROP_SOURCE_OPEN, "i", source->id);
-        return rc ?: STORE_SQL_RUN(sessions, DROP_SESSION, "i", source->id);
+    for (const struct store_state_part *part = share->parts; part && rc == SQLITE_OK;
+         part = part->next) {
+        if (part->part == 1) {
+            rc = STORE_SQL_RUN(sessions, DROP_PARTS, "i", share->pub.id);
+        }
+        rc = rc
+                 ?: STORE_SQL_RUN(sessions, ADD_PART, "iis", share->pub.id, (int64_t)part->part,
+                                  part->state.data, part->state.len);
     }
+    return rc;
+}
+
+// Its session is over; what a followed file goes on with stays.
+static int write_end(struct store_sessions *sessions, const struct store_share *share) {
+    int64_t id = share->pub.id;
+    int rc = STORE_SQL_RUN(sessions, DROP_SOURCE_OPEN, "i", id);
+    if (rc != SQLITE_OK || !share->pub.source.session_id) {
+        return rc;
+    }
+    rc = STORE_SQL_RUN(sessions, DROP_SESSION, "i", id);
+    return rc ?: STORE_SQL_RUN(sessions, DROP_PARTS, "i", id);
+}
+
+static int write_ranges(struct store_sessions *sessions, const struct store_share *share) {
+    int rc = SQLITE_OK;
     for (const struct store_opened *opened = share->opened; opened && rc == SQLITE_OK;
          opened = opened->next) {
         rc = write_open(sessions, share, opened);
@@ -143,10 +169,24 @@ static int write_share(struct store_sessions *sessions, const struct store_share
     for (const struct store_event_extra *extra = share->extras; extra && rc == SQLITE_OK;
          extra = extra->next) {
         if (extra->open_seq) {
-            rc = STORE_SQL_RUN(sessions, DROP_OPEN, "ii", source->id, (int64_t)extra->open_seq);
+            rc = STORE_SQL_RUN(sessions, DROP_OPEN, "ii", share->pub.id, (int64_t)extra->open_seq);
         }
     }
-    if (rc == SQLITE_OK && share->has_session && source->session_id) {
+    return rc;
+}
+
+static int write_share(struct store_sessions *sessions, const struct store_share *share) {
+    int rc = SQLITE_OK;
+    if (share->file && share->state.len == 0) { // nobody can go on with it
+        rc = STORE_SQL_RUN(sessions, DROP_PARTS, "i", share->pub.id);
+    } else if (share->file || !share->pub.ended) {
+        rc = write_parts(sessions, share);
+    }
+    if (rc == SQLITE_OK && share->pub.ended) {
+        return write_end(sessions, share);
+    }
+    rc = rc ?: write_ranges(sessions, share);
+    if (rc == SQLITE_OK && share->has_session && share->pub.source.session_id) {
         rc = write_state(sessions, share);
     }
     return rc;
@@ -157,6 +197,10 @@ int store_sessions_write(struct store_sessions *sessions, const struct store_bat
     const struct store_share *share = batch->first;
     for (; share && rc == SQLITE_OK; share = store_share_next(share)) {
         rc = share->pub.discarded ? SQLITE_OK : write_share(sessions, share);
+    }
+    const struct store_forgotten *forgotten = batch->forgotten;
+    for (; forgotten && rc == SQLITE_OK; forgotten = forgotten->next) {
+        rc = STORE_SQL_RUN(sessions, DROP_PARTS, "i", forgotten->source_id);
     }
     return rc;
 }
@@ -212,6 +256,23 @@ int store_sessions_ranges(struct store_sessions *sessions, int64_t source_id,
         *ranges = grown;
         grown[*count] = (struct nvtxt_open_range){0};
         rc = read_range(stmt, &grown[(*count)++]);
+    }
+    return store_sql_done(stmt, rc);
+}
+
+int store_sessions_parts(struct store_sessions *sessions, struct store_session *session) {
+    int rc = STORE_SQL_BIND(sessions, LOAD_PARTS, "i", session->source_id);
+    sqlite3_stmt *stmt = sessions->stmts[LOAD_PARTS];
+    while (store_sql_next(stmt, &rc)) {
+        struct nvtxt_slice *grown =
+            store_rows_grow(session->parts, session->part_count, sizeof(*grown));
+        if (!grown) {
+            rc = SQLITE_NOMEM;
+            break;
+        }
+        session->parts = grown;
+        grown[session->part_count] = (struct nvtxt_slice){0};
+        rc = store_sql_copy(stmt, 0, &grown[session->part_count++]);
     }
     return store_sql_done(stmt, rc);
 }

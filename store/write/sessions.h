@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// State that outlives a connection: a session's last line and saved state, and open ranges. Written
-// with the batch whose events it belongs to; read back when a session resumes. The public side is
-// store_session_load().
+// State that outlives a connection: a session's last line and saved state, the parts of the state
+// of sessions and followed files, and open ranges. Written with the batch whose events it belongs
+// to; read back when a session resumes. The public side is store_session_load().
 //
 // Functions return SQLite result codes. Used by the thread that owns the store.
 #pragma once
@@ -15,7 +15,7 @@
 #include "store/write/domains.h"
 #include "store/write/txn.h"
 
-#define STORE_SESSIONS_STMTS 11
+#define STORE_SESSIONS_STMTS 14
 
 struct store_sessions {
     struct store_txn *txn;
@@ -27,7 +27,8 @@ void store_sessions_init(struct store_sessions *sessions, struct store_txn *txn,
                          struct store_domains *domains);
 void store_sessions_deinit(struct store_sessions *sessions);
 
-// Writes open ranges and session states of the batch; deletes those that ended.
+// Writes open ranges and states of the batch; deletes those of sources that ended, or of which
+// nobody can go on with.
 int store_sessions_write(struct store_sessions *sessions, const struct store_batch *batch);
 
 // As store_session_load(), without diagnostics; `*found` is false for an id that was never seen.
@@ -36,6 +37,9 @@ int store_sessions_load(struct store_sessions *sessions, const char *session_id,
                         struct store_session *session, bool *found);
 int store_sessions_diags(struct store_sessions *sessions, uint64_t acked,
                          struct store_session *session);
+
+// The parts of a source's state, appended to an empty array of the session.
+int store_sessions_parts(struct store_sessions *sessions, struct store_session *session);
 
 // See store_session_expired().
 int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns, char *session_id,

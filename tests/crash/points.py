@@ -13,11 +13,11 @@ MANY = 30000  # lines: three segments of a megabyte
 SOME = MANY if LONG else 10000  # at least five commits, and a checkpoint a commit
 
 
-def die_at(point, numbers, lines=SOME, keys=""):
+def die_at(point, numbers, lines=SOME, keys="", sender=recorder.Recorder):
     for number in numbers:
         with lib.FaultyDaemon("%s:%d" % (point, number),
                               "CommitInterval=5ms\nCheckpointPages=100\n" + keys) as daemon:
-            client = recorder.Recorder(daemon, lines, number)
+            client = sender(daemon, lines, number)
             daemon.tell_fault()
             client.start()
             lib.equal(daemon.process.wait(lib.DEADLINE), -signal.SIGKILL, point)
@@ -50,6 +50,14 @@ def test_in_the_middle_of_a_rotation():
 
 def test_while_a_new_segment_is_written():
     die_at("new-write", range(1, 40, 3) if LONG else (30,), MANY, "RotateSize=1M\n")
+
+
+def test_while_a_state_is_saved_and_folded():
+    for point, numbers in (("before-commit", (2, 4)), ("after-commit", (3,)), ("wal-write", (20, 51))):
+        die_at(point, range(1, 90, 4) if LONG else numbers, sender=recorder.Keeper)
+    die_at("main-write", range(1, 60, 7) if LONG else (9,), sender=recorder.Keeper)
+    die_at("file-call", range(1, 30, 2) if LONG else (9,), MANY, "RotateSize=1M\n", recorder.Keeper)
+    die_at("new-write", range(1, 90, 7) if LONG else (25,), MANY, "RotateSize=1M\n", recorder.Keeper)
 
 
 lib.run(globals())

@@ -20,6 +20,9 @@ HEADER = ("TimeBase = Manual\n", "@Marker, Time, Message\n")
 class Recorder(threading.Thread):
     """Sends `lines` lines; each but the first two is an event whose time is its line number."""
 
+    def events_until(self, line):
+        return max(0, line - 2)
+
     def __init__(self, daemon, lines, seed):
         super().__init__(daemon=True)
         self.peer = daemon
@@ -78,7 +81,7 @@ class Recorder(threading.Thread):
         if self.fault:
             raise self.fault
         acked = self.acked
-        wanted = max(0, acked - 2)
+        wanted = self.events_until(acked)
         starts = self.starts(" AND start <= %d" % acked)
         lib.equal((len(starts), len(set(starts))), (wanted, wanted),
                   "acknowledged up to line %d" % acked)
@@ -96,8 +99,46 @@ class Recorder(threading.Thread):
     def check_lines(self):
         """Every line is there, once."""
         self.join(lib.DEADLINE)
-        lib.equal((self.is_alive(), self.finished and self.finished["events"]),
-                  (False, self.lines - 2), "the session ended; %r" % self.fault)
+        wanted = self.events_until(self.lines)
+        lib.equal((self.is_alive(), self.finished and self.finished["events"]), (False, wanted),
+                  "the session ended; %r" % self.fault)
         starts = self.starts(" AND text LIKE s.sessionId || '%'")
-        lib.equal((len(starts), len(set(starts)), max(starts)),
-                  (self.lines - 2, self.lines - 2, self.lines), "every line")
+        lib.equal((len(starts), len(set(starts)), max(starts)), (wanted, wanted, self.lines), "every line")
+
+
+class Keeper(Recorder):
+    """A client whose variables are its state: the lines by threes are an assignment of half a KiB, a
+    marker with the value of another variable, and a comment. So the state is saved and folded all the
+    time, and a wrong one gives a wrong message."""
+    VARIABLES = 40
+
+    def text(self, first, last):
+        return "".join(self.line(n) for n in range(first, last + 1))
+
+    def line(self, n):
+        if n <= 2:
+            return HEADER[n - 1]
+        if n % 3 == 0:
+            return 'V%d = "%s line %d %s"\n' % (n // 3 % self.VARIABLES, self.id, n, "v" * 500)
+        if n % 3 == 1 and n > 3 * self.VARIABLES:
+            return "Marker, %d, $V%d\n" % (n, 7 * n % self.VARIABLES)
+        return "# nothing\n"
+
+    def message(self, n):
+        """The value of the variable of line n, at that line."""
+        back = (n // 3 - 7 * n) % self.VARIABLES
+        return "%s line %d " % (self.id, 3 * (n // 3 - back))
+
+    def markers(self, line):
+        first = 3 * self.VARIABLES + 1
+        return range(first, line + 1, 3)
+
+    def events_until(self, line):
+        return len(self.markers(line))
+
+    def check_lines(self):
+        self.join(lib.DEADLINE)
+        lib.equal((self.is_alive(), self.finished and self.finished["events"]),
+                  (False, self.events_until(self.lines)), "the session ended; %r" % self.fault)
+        rows = sorted(self.peer.everywhere("SELECT start, substr(text, 1, instr(text, ' v'))" + EVENTS, self.id))
+        lib.equal(rows, [(n, self.message(n)) for n in self.markers(self.lines)], "every message")

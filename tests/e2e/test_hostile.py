@@ -167,6 +167,32 @@ def hold_open_ranges(path, until):
     return sent
 
 
+def hold_variables(path, until):
+    """20 sessions with as many variables as a source may have, full of text, and a line every 20 ms:
+    events, and assignments that copy one variable to another."""
+    sessions = []
+    text = HEADER + "".join("v%d = '%s'\n" % (number, "x" * 245) for number in range(4000 if LONG else 400))
+    for _ in range(20):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(path)
+        hello = {"protocol": 1, "session": str(uuid.uuid4()), "diagnostics": False}
+        send_until(connection, ["#nvtxt-session %s\n" % json.dumps(hello), text],
+                   max(until, time.monotonic() + 30))
+        connection.setblocking(False)
+        sessions.append(connection)
+    lines = 0
+    while time.monotonic() < until or lines == 0:
+        for number, connection in enumerate(sessions):
+            with contextlib.suppress(BlockingIOError):  # it is not read now
+                connection.send(b"Marker, 1, $v7\n" if number % 2 else b"v%d = $v%d\n" % (lines % 400, lines % 399))
+            with contextlib.suppress(BlockingIOError):
+                while connection.recv(1 << 16):
+                    pass
+        lines += 1
+        time.sleep(0.02)
+    return lines
+
+
 def lock_for_reading(path, until):
     """Every byte of -shm that SQLite locks, of every segment that comes."""
     folder = os.path.dirname(path)
@@ -308,6 +334,11 @@ def test_names_at_full_speed_hold_up_nobody_and_change_no_text():
 def test_parked_sessions_full_of_open_ranges_hold_up_nobody():
     counts = under(hold_open_ranges, 1)
     print("# connections whose lines were all taken: %s" % counts)
+
+
+def test_sessions_full_of_variables_hold_up_nobody():
+    counts = under(hold_variables, 3)
+    print("# rounds of lines: %s" % counts)
 
 
 def test_locks_on_the_log_of_the_store_hold_up_nobody():

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """nvtxt-send --session: an input that is sent again is stored once, whatever became of it before."""
+import contextlib
+import json
 import os
 import signal
+import sqlite3
 import uuid
 
 from client import Fake, Folder, Running, contains, run_client
@@ -196,6 +199,120 @@ def test_a_break_while_known_lines_are_left_out():
             equal(peer.lines(2), ["e", "#nvtxt-end"])
             peer.end(5, errors=1)
             equal(client.expect(1).count("<stdin>:2:1: error"), 1)
+
+
+STATE = "SELECT count(*), ifnull(sum(length(state)), 0) FROM NVTXT_STATE"
+
+
+def assign(first, last, text):
+    return "".join('v%d = "%s %d"\n' % (number, text, number) for number in range(first, last))
+
+
+def values(session, line, names):
+    """Lines of markers with the values of variables; `line`: the last one before."""
+    session.send("".join("Marker, %d, $%s\n" % (number, name) for number, name in enumerate(names)))
+    session.ack(line + len(names))
+
+
+def test_only_what_changed_of_a_state_is_saved():
+    with Daemon() as daemon:
+        with daemon.session(ID) as session:
+            session.send(HEADER + assign(0, 1000, "x" * 100) + "SetCategoryName, 4, 'waits'\n")
+            session.ack(1003)
+            (parts, size), = daemon.query(STATE)
+            assert size > 100000, size
+            for line in range(1004, 1024):
+                session.send("# nothing\n" if line % 2 else "v5 = $v5\nMarker, 1, $v5\n")
+                session.ack(line + (line - 1002) // 2)
+            (after, longer), = daemon.query(STATE)
+            assert after <= parts + 1 and longer <= size + 20, (parts, size, after, longer)  # the name waits no more
+            head, = daemon.query("SELECT state FROM NVTXT_SESSIONS")
+            assert len(head[0]) < 1000, head
+            session.send("v7 = 'new'\nv8 = 1\nSetFileDisplayName, 'shown'\n@Marker, Message, Time\n@Marker, Time, Message\n")
+            session.ack(1038)
+            (last, longest), = daemon.query(STATE)
+            assert (last, longest < longer + 200) == (after + 1, True), (last, longest, longer)
+        daemon.kill()
+        daemon.start()
+        with daemon.session(ID) as session:
+            values(session, 1038, ["v7", "v8", "v9"])
+            session.end()
+        equal(daemon.query("SELECT text, domainId FROM NVTX_EVENTS WHERE eventType = 34 ORDER BY rowid DESC LIMIT 3"),
+              [("x" * 100 + " 9", 1), ("1", 1), ("new", 1)])
+        equal(daemon.query(STATE), [(0, 0)])
+
+
+def test_changes_of_a_state_are_folded_and_go_over_rotations():
+    with Daemon() as daemon:
+        with daemon.session(ID) as session:
+            session.send(HEADER)
+            line, most, folds = 2, 0, 0
+            for turn in range(60):
+                session.send(assign(0, 20, "%d %s" % (turn, "y" * 100)))
+                line += 20
+                session.ack(line)
+                (parts, size), = daemon.query(STATE)
+                folds += parts == 1
+                most = max(most, size)
+                if turn % 20 == 19:
+                    daemon.control("rotate")
+            assert folds > 3 and most < 30000, (folds, most)  # a whole one has 3 KB
+        daemon.stop()
+        daemon.start()
+        with daemon.session(ID) as session:
+            values(session, line, ["v0", "v19"])
+        equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34 ORDER BY rowid"),
+              [("59 %s %d" % ("y" * 100, number),) for number in (0, 19)])
+
+
+def change_store(daemon, change):
+    """Stops the daemon and lets `change` work on its store."""
+    daemon.stop()
+    with contextlib.closing(sqlite3.connect(daemon.store)) as store, store:
+        change(store)
+    daemon.start()
+
+
+def into_one(store):
+    """The state as a daemon of the schema's version 5 wrote it."""
+    head, = store.execute("SELECT state FROM NVTXT_SESSIONS").fetchone()
+    part, = store.execute("SELECT state FROM NVTXT_STATE").fetchone()
+    state = {**json.loads(head), **json.loads(part), "version": 1, "ranges": []}
+    del state["parts"]
+    store.execute("UPDATE NVTXT_SESSIONS SET state = ?, uid = NULL", (json.dumps(state),))
+    store.execute("DELETE FROM NVTXT_STATE")
+
+
+def test_a_state_of_an_older_version_goes_on():
+    with Daemon() as daemon:
+        with daemon.session(ID) as session:
+            session.send(HEADER + "Mine = 'kept'\nSetFileDisplayName, 'shown'\n")
+            session.ack(4)
+        change_store(daemon, into_one)
+        with daemon.session(ID) as session:
+            values(session, 4, ["Mine"])
+            equal(daemon.query("SELECT count(*), max(uid) FROM NVTXT_SESSIONS"), [(1, os.getuid())])
+            equal(daemon.query("SELECT part FROM NVTXT_STATE"), [(1,)])
+        daemon.kill()
+        daemon.start()
+        with daemon.session(ID) as session:
+            values(session, 5, ["Mine"])
+            session.end()
+        equal(daemon.query("SELECT text, domainId FROM NVTX_EVENTS WHERE eventType = 34"), [("kept", 1)] * 2)
+
+
+def test_a_state_that_lacks_a_part_is_given_up():
+    with Daemon() as daemon:
+        with daemon.session(ID) as session:
+            session.send(HEADER + "Mine = 1\n")
+            session.ack(3)
+            session.send("Mine = 2\n")
+            session.ack(4)
+        change_store(daemon, lambda store: store.execute("DELETE FROM NVTXT_STATE WHERE part = 2"))
+        with daemon.session(ID) as session:
+            equal(session.welcome["line"], 4)
+            equal(session.reply()["how"], "lost")
+        equal(daemon.query(STATE), [(0, 0)])
 
 
 run(globals())

@@ -64,7 +64,11 @@ static int save_share(struct store_batch_source *share, struct nvtxt_interp *int
     struct nvtxt_open_range range;
     struct nvtxt_buf state = {0};
     int r = store_batch_progress(share, counters, nvtxt_interp_display_name(interp));
-    r = r ? r : nvtxt_state_save(interp, false, &state);
+    uint64_t part = 0;
+    r = r ? r : nvtxt_state_save_part(interp, true, &state, &part);
+    r = r ? r : store_batch_state(share, part, (struct nvtxt_slice){state.data, state.len});
+    nvtxt_buf_clear(&state);
+    r = r ? r : nvtxt_state_save(interp, &state);
     r = r ? r
           : store_batch_session(share, counters->lines,
                                 (struct nvtxt_slice){state.data, state.len});
@@ -124,9 +128,10 @@ static int act_state(void) {
     struct nvtxt_interp *interp = nvtxt_interp_new(&config), *restored = NULL;
     struct nvtxt_buf state = {0};
     int r = interp ? feed(interp, &sink) : -ENOMEM;
-    r = r ? r : nvtxt_state_save(interp, true, &state);
+    r = r ? r : nvtxt_state_save_in_one(interp, true, &state);
     r = r ? r
-          : nvtxt_state_restore(&restored, &config, (struct nvtxt_slice){state.data, state.len});
+          : nvtxt_state_restore(&restored, &config, (struct nvtxt_slice){state.data, state.len},
+                                NULL, 0);
     must(r == 0 || !restored, "half a state");
     r = r ? r : nvtxt_interp_end(restored, &sink);
     must(r != 0 || nvtxt_interp_counters(restored)->events == 7, "events after a restore");
@@ -177,7 +182,8 @@ static int write_to(struct store *store, struct store_batch *batch) {
     r = r ? r : store_session_load(store, SESSION, 0, true, 0, &session);
     if (r == 0) {
         struct nvtxt_interp *interp = NULL;
-        r = nvtxt_state_restore(&interp, &config, nvtxt_slice_of(session.state));
+        r = nvtxt_state_restore(&interp, &config, nvtxt_slice_of(session.state), session.parts,
+                                session.part_count);
         for (size_t i = 0; i < session.range_count && r == 0; i++) {
             r = nvtxt_interp_restore_open(interp, &session.ranges[i]);
         }

@@ -63,6 +63,8 @@ static struct store_batch *make_batch(unsigned which) {
     must(sink.on_name(sink.context, &resource) == 0, "memory");
     must(store_batch_progress(share, &counters, (struct nvtxt_slice){0}) == 0, "memory");
     must(store_batch_session(share, counters.lines, NVTXT_SLICE("{}")) == 0, "memory");
+    // Every third batch has a whole state, the others a change.
+    must(store_batch_state(share, which % 3 + 1, NVTXT_SLICE("{\"variables\":[]}")) == 0, "memory");
     return batch;
 }
 
@@ -81,6 +83,8 @@ static int stored_batches(struct run *run, unsigned *count) {
     must(r != STORE_CORRUPT, "a fault is no corruption");
     *count = r == STORE_DONE ? (unsigned)(session.line / EVENTS) : 0;
     must(r != STORE_DONE || session.line % EVENTS == 0, "half a batch");
+    must(r != STORE_DONE || session.part_count == (session.line / EVENTS - 1) % 3 + 1,
+         "parts of another batch");
     if (r == STORE_DONE) {
         store_session_deinit(&session);
     }

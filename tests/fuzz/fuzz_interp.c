@@ -92,14 +92,14 @@ static struct nvtxt_source_config make_config(uint8_t choice) {
 // Saved, freed, restored from the state and the little that a state does not hold.
 static void interrupt(struct run *run) {
     struct nvtxt_buf state = {0};
-    must(nvtxt_state_save(run->interp, true, &state) == 0);
+    must(nvtxt_state_save_in_one(run->interp, true, &state) == 0);
     nvtxt_interp_free(run->interp);
     run->interp = NULL;
     struct nvtxt_source_config bare = {.limits = run->config.limits,
                                        .claim = run->config.claim,
                                        .claimed_pid = run->config.claimed_pid};
-    must(nvtxt_state_restore(&run->interp, &bare, (struct nvtxt_slice){state.data, state.len}) ==
-         0);
+    must(nvtxt_state_restore(&run->interp, &bare, (struct nvtxt_slice){state.data, state.len}, NULL,
+                             0) == 0);
     nvtxt_buf_deinit(&state);
 }
 
@@ -169,7 +169,7 @@ static void restore_foreign(const uint8_t *data, size_t size) {
     struct run run;
     start(&run, &config);
     struct nvtxt_slice text = {(const char *)data, size};
-    int r = nvtxt_state_restore(&run.interp, &config, text);
+    int r = nvtxt_state_restore(&run.interp, &config, text, NULL, 0);
     must(r == NVTXT_RESTORED || (r == NVTXT_RESTORE_BAD && !run.interp));
     if (r == 0) {
         must(nvtxt_interp_line(run.interp, NVTXT_SLICE("Marker, 1"), &run.sink) == 0);

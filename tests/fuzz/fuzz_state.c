@@ -56,9 +56,10 @@ static void save_and_restore(struct nvtxt_interp *interp,
                              const struct nvtxt_source_config *config) {
     struct nvtxt_buf one = {0}, two = {0};
     struct nvtxt_interp *again = NULL;
-    must(nvtxt_state_save(interp, true, &one) == 0);
-    must(nvtxt_state_restore(&again, config, (struct nvtxt_slice){one.data, one.len}) == 0);
-    must(nvtxt_state_save(again, true, &two) == 0);
+    must(nvtxt_state_save_in_one(interp, true, &one) == 0);
+    must(nvtxt_state_restore(&again, config, (struct nvtxt_slice){one.data, one.len}, NULL, 0) ==
+         0);
+    must(nvtxt_state_save_in_one(again, true, &two) == 0);
     must(one.len == two.len && memcmp(one.data, two.data, one.len) == 0);
     nvtxt_interp_free(again);
     nvtxt_buf_deinit(&one);
@@ -71,7 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const uint8_t *end = size ? memchr(data, '\n', size) : NULL;
     size_t len = end ? (size_t)(end - data) : size;
     struct nvtxt_interp *interp = NULL;
-    int r = nvtxt_state_restore(&interp, &config, (struct nvtxt_slice){(const char *)data, len});
+    int r = nvtxt_state_restore(&interp, &config, (struct nvtxt_slice){(const char *)data, len},
+                                NULL, 0);
     must(r == NVTXT_RESTORED || (r == NVTXT_RESTORE_BAD && !interp));
     uint64_t seq = 1;
     for (size_t at = len + 1; r == 0 && at + RANGE_BYTES <= size; at += RANGE_BYTES) {

@@ -408,7 +408,7 @@ static bool drop_range(struct kept_ranges *kept, uint64_t seq) {
 
 // ---- Running ------------------------------------------------------------------------------------
 
-enum travel { UNBROKEN, IN_THE_STATE, ONE_BY_ONE };
+enum travel { UNBROKEN, IN_THE_STATE, ONE_BY_ONE, IN_PARTS };
 
 // A sink around a record's: it also keeps the table of open ranges.
 struct run {
@@ -419,6 +419,8 @@ struct run {
     struct nvtxt_source_config config;
     bool clocks_known;
     struct nvtxt_interp *interp;
+    struct nvtxt_slice parts[LINES]; // owned
+    size_t part_count;
 };
 
 static void must(bool condition, const char *what) {
@@ -470,6 +472,12 @@ static void announce(struct run *run) {
     }
 }
 
+static void free_parts(struct run *run) {
+    while (run->part_count > 0) {
+        free((char *)run->parts[--run->part_count].data);
+    }
+}
+
 // What a daemon sets in every interpreter that it makes.
 static void tell_clocks(struct run *run) {
     struct nvtxt_clock_offset offset = {.known = true, .offset_ns = 1000000};
@@ -484,8 +492,60 @@ static struct nvtxt_source_config bare_config(const struct nvtxt_source_config *
         .limits = config->limits, .claim = config->claim, .claimed_pid = config->claimed_pid};
 }
 
+// As the store keeps them: number 1 takes the place of all.
+static void save_part(struct run *run, struct chance *chance) {
+    struct nvtxt_buf buf = {0};
+    uint64_t part = 0;
+    bool whole = !nvtxt_state_is_begun(run->interp) || one_in(chance, 5);
+    must(nvtxt_state_save_part(run->interp, whole, &buf, &part) == 0, "saving a part failed");
+    if (buf.len == 0) {
+        must(nvtxt_state_unsaved(run->interp) == 0, "a change is not in the part");
+        return;
+    }
+    if (part == 1) {
+        free_parts(run);
+    }
+    must(part == run->part_count + 1 && part <= LINES, "a part has a wrong number");
+    run->parts[run->part_count++] = (struct nvtxt_slice){buf.data, buf.len};
+    must(nvtxt_state_unsaved(run->interp) == 0, "what was saved counts as changed");
+}
+
+// Saved with its parts, freed and restored.
+static void travel_in_parts(struct run *run, struct chance *chance) {
+    struct nvtxt_source_config bare = bare_config(&run->config);
+    struct nvtxt_buf head = {0}, before = {0}, after = {0};
+    struct nvtxt_interp *interp = NULL;
+    save_part(run, chance);
+    must(nvtxt_state_save(run->interp, &head) == 0, "saving failed");
+    must(nvtxt_state_save_in_one(run->interp, false, &before) == 0, "saving failed");
+    struct nvtxt_slice text = {head.data, head.len};
+    must(nvtxt_state_restore(&interp, &bare, text, run->parts, run->part_count - 1) ==
+             NVTXT_RESTORE_BAD,
+         "a part may be missing");
+    must(nvtxt_state_restore(&interp, &bare, text, run->parts, run->part_count) == 0,
+         "restoring parts failed");
+    must(nvtxt_state_unsaved(interp) == 0 && nvtxt_state_is_begun(interp),
+         "what was restored counts as changed");
+    nvtxt_interp_free(run->interp);
+    run->interp = interp;
+    must(nvtxt_state_save_in_one(interp, false, &after) == 0, "saving failed");
+    must(before.len == after.len && memcmp(before.data, after.data, before.len) == 0,
+         "parts make another state");
+    nvtxt_buf_deinit(&head);
+    nvtxt_buf_deinit(&before);
+    nvtxt_buf_deinit(&after);
+}
+
+static void put_ranges_back(struct run *run) {
+    for (size_t i = 0; i < run->kept.count; i++) {
+        must(nvtxt_interp_restore_open(run->interp, &run->kept.items[i].range) == 0,
+             "an open range could not be put back");
+    }
+    tell_clocks(run);
+}
+
 static void save(const struct run *run, bool with_ranges, struct nvtxt_buf *state) {
-    must(nvtxt_state_save(run->interp, with_ranges, state) == 0, "saving failed");
+    must(nvtxt_state_save_in_one(run->interp, with_ranges, state) == 0, "saving failed");
 }
 
 static void restore(struct run *run, const struct nvtxt_buf *state, enum travel travel) {
@@ -493,10 +553,9 @@ static void restore(struct run *run, const struct nvtxt_buf *state, enum travel 
     nvtxt_interp_free(run->interp);
     run->interp = NULL;
     struct nvtxt_slice text = {state->data, state->len};
-    must(nvtxt_state_restore(&run->interp, &bare, text) == 0, "restoring failed");
-    for (size_t i = 0; travel == ONE_BY_ONE && i < run->kept.count; i++) {
-        must(nvtxt_interp_restore_open(run->interp, &run->kept.items[i].range) == 0,
-             "an open range could not be put back");
+    must(nvtxt_state_restore(&run->interp, &bare, text, NULL, 0) == 0, "restoring failed");
+    if (travel == ONE_BY_ONE) {
+        put_ranges_back(run);
     }
     tell_clocks(run);
 }
@@ -505,7 +564,7 @@ static void must_refuse_half(const struct run *run, const struct nvtxt_buf *stat
     struct nvtxt_source_config bare = bare_config(&run->config);
     struct nvtxt_interp *interp = NULL;
     struct nvtxt_slice text = {state->data, len};
-    must(nvtxt_state_restore(&interp, &bare, text) == NVTXT_RESTORE_BAD && !interp,
+    must(nvtxt_state_restore(&interp, &bare, text, NULL, 0) == NVTXT_RESTORE_BAD && !interp,
          "half a state was not refused");
 }
 
@@ -553,6 +612,11 @@ static void run_stream(struct run *run, const struct stream *stream,
         }
         if (travel == IN_THE_STATE || (travel == ONE_BY_ONE && announces)) {
             interrupt(run, travel, &here);
+        } else if (travel == IN_PARTS && announces) {
+            travel_in_parts(run, &here);
+            put_ranges_back(run);
+        } else if (travel == IN_PARTS) {
+            save_part(run, &here);
         }
         nvtxt_interp_each_open(run->interp, visit_open, &run->record);
     }
@@ -561,6 +625,7 @@ static void run_stream(struct run *run, const struct stream *stream,
     record_finish(&run->record, nvtxt_interp_counters(run->interp));
     nvtxt_interp_free(run->interp);
     free(run->kept.items);
+    free_parts(run);
 }
 
 // ---- Comparing ----------------------------------------------------------------------------------
@@ -584,7 +649,7 @@ static bool differs(const struct run *unbroken, const struct run *broken, const 
 
 static bool holds(uint64_t seed, bool print) {
     struct stream stream;
-    struct run unbroken, in_state, one_by_one;
+    struct run unbroken, in_state, one_by_one, in_parts;
     make_stream(&stream, seed);
     struct chance chance = {~seed};
     struct nvtxt_source_config config = make_config(&chance);
@@ -593,6 +658,7 @@ static bool holds(uint64_t seed, bool print) {
     run_stream(&unbroken, &stream, &config, UNBROKEN, chance);
     run_stream(&in_state, &stream, &config, IN_THE_STATE, chance);
     run_stream(&one_by_one, &stream, &config, ONE_BY_ONE, chance);
+    run_stream(&in_parts, &stream, &config, IN_PARTS, chance);
     for (size_t i = 0; print && i < stream.lines; i++) {
         printf("# %zu: %.*s\n", i + 1, (int)stream_line(&stream, i).len,
                stream_line(&stream, i).data);
@@ -601,10 +667,12 @@ static bool holds(uint64_t seed, bool print) {
         printf("%.*s", (int)unbroken.record.rows.len, unbroken.record.rows.data);
     }
     bool good = !differs(&unbroken, &in_state, "in the state") &&
-                !differs(&unbroken, &one_by_one, "one by one");
+                !differs(&unbroken, &one_by_one, "one by one") &&
+                !differs(&unbroken, &in_parts, "one by one, the rest in parts");
     record_deinit(&unbroken.record);
     record_deinit(&in_state.record);
     record_deinit(&one_by_one.record);
+    record_deinit(&in_parts.record);
     nvtxt_buf_deinit(&stream.text);
     return good;
 }

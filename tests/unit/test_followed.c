@@ -62,6 +62,30 @@ Test(followed, gives_back_place_state_and_open_ranges) {
     kit_close(&kit);
 }
 
+Test(followed, keeps_parts_over_the_end_until_nobody_can_go_on) {
+    struct kit kit;
+    struct store_file file;
+    struct store_session session;
+    kit_open(&kit);
+    cr_assert_eq(store_batch_state(add_file(&kit, 8, "{}"), 1, NVTXT_SLICE("whole")), 0);
+    kit_commit(&kit);
+    cr_assert_eq(store_batch_state(add_file(&kit, 8, "{}"), 2, NVTXT_SLICE("change")), 0);
+    end_file(&kit, 8);
+    cr_assert_eq(store_file_load(kit.store, 8, &file, &session), STORE_DONE);
+    cr_assert_eq(session.part_count, 2);
+    cr_assert_str_eq(session.parts[1].data, "change");
+    store_file_deinit(&file);
+    store_session_deinit(&session);
+    cr_assert_eq(store_batch_state(add_file(&kit, 9, "{}"), 1, NVTXT_SLICE("whole")), 0);
+    add_file(&kit, 8, "");
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT sourceId, part FROM NVTXT_STATE", "9|1");
+    cr_assert_eq(store_batch_forget_file(kit.batch, 9), 0);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT count(*) FROM NVTXT_STATE", "0");
+    kit_close(&kit);
+}
+
 Test(followed, does_not_know_a_source_without_a_file) {
     struct kit kit;
     struct store_file file;

@@ -382,6 +382,51 @@ Test(sessions, without_a_user_are_those_of_their_source) {
     kit_close(&kit);
 }
 
+static void add_part(struct kit *kit, uint64_t line, uint64_t part, const char *state) {
+    struct store_batch_source *share = add_session(kit, 1, line, "head");
+    cr_assert_eq(store_batch_state(share, part, nvtxt_slice_of(state)), 0);
+}
+
+static const char *parts_of(struct kit *kit) {
+    static char text[256];
+    struct store_session session;
+    cr_assert_eq(load(kit, &session), STORE_DONE);
+    text[0] = '\0';
+    for (size_t i = 0; i < session.part_count; i++) {
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s ", session.parts[i].data);
+    }
+    store_session_deinit(&session);
+    return text;
+}
+
+Test(sessions, keep_parts_until_a_whole_one_takes_their_place) {
+    struct kit kit;
+    kit_open(&kit);
+    add_part(&kit, 1, 1, "whole");
+    kit_commit(&kit);
+    for (uint64_t i = 2; i <= 11; i++) {
+        add_part(&kit, i, i, i == 11 ? "last" : "change");
+        kit_commit(&kit);
+    }
+    cr_assert_str_eq(parts_of(&kit), "whole change change change change change change change "
+                                     "change change last ");
+    add_session(&kit, 1, 12, "head"); // nothing has changed
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT count(*), max(part) FROM NVTXT_STATE", "11|11");
+    add_part(&kit, 13, 1, "folded");
+    add_part(&kit, 13, 2, "and more"); // both in one batch
+    kit_commit(&kit);
+    cr_assert_str_eq(parts_of(&kit), "folded and more ");
+    add_part(&kit, 14, 1, "never");
+    store_batch_discard(add_session(&kit, 1, 14, "head"));
+    kit_commit(&kit);
+    cr_assert_str_eq(parts_of(&kit), "folded and more ");
+    cr_assert_eq(store_batch_end_source(add_session(&kit, 1, 15, "head"), "end", 5), 0);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT count(*) FROM NVTXT_STATE", "0");
+    kit_close(&kit);
+}
+
 Test(sessions, writes_state_and_events_together_or_not_at_all) {
     struct kit kit;
     struct store_session session;

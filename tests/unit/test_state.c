@@ -45,7 +45,7 @@ static struct nvtxt_interp *run(const char *lines) {
 
 static struct nvtxt_buf save(const struct nvtxt_interp *interp) {
     struct nvtxt_buf buf = {0};
-    cr_assert_eq(nvtxt_state_save(interp, true, &buf), 0);
+    cr_assert_eq(nvtxt_state_save_in_one(interp, true, &buf), 0);
     return buf;
 }
 
@@ -54,7 +54,7 @@ static int restore(struct nvtxt_interp **interp, const char *text, size_t len) {
     char *copy = malloc(len ? len : 1);
     cr_assert_not_null(copy);
     memcpy(copy, text, len);
-    int r = nvtxt_state_restore(interp, &config, (struct nvtxt_slice){copy, len});
+    int r = nvtxt_state_restore(interp, &config, (struct nvtxt_slice){copy, len}, NULL, 0);
     free(copy);
     return r;
 }
@@ -263,7 +263,7 @@ static int put_back(void *context, const struct nvtxt_open_range *range) {
 Test(state, leaves_open_ranges_out_unless_asked_but_counts_on) {
     struct nvtxt_interp *first = run(full), *second = NULL;
     struct nvtxt_buf saved = {0};
-    cr_assert_eq(nvtxt_state_save(first, false, &saved), 0);
+    cr_assert_eq(nvtxt_state_save_in_one(first, false, &saved), 0);
     cr_assert_eq(restore(&second, saved.data, saved.len), 0);
     struct nvtxt_open_range range;
     while (nvtxt_interp_take_opened(first, &range) == 1) {
