@@ -227,6 +227,26 @@ static int fill(char **field, const char *folder, const char *file, char *why, s
     return 0;
 }
 
+// Others have another current folder: they are told the path from the root on. A longer one than
+// `most` bytes stays as it is.
+static int make_absolute(char **field, size_t most, char *why, size_t size) {
+    char folder[PATH_MAX];
+    bool fits = **field && **field != '/' && getcwd(folder, sizeof(folder)) &&
+                strlen(folder) + 1 + strlen(*field) <= most;
+    if (!fits) {
+        return 0;
+    }
+    char *file = *field;
+    *field = NULL;
+    int r = fill(field, folder, file, why, size);
+    if (r) {
+        *field = file;
+    } else {
+        free(file);
+    }
+    return r;
+}
+
 int paths_check_socket(const char *path, char *why, size_t size) {
     size_t len = strlen(path);
     if (len <= NVTXT_SOCKET_BYTES) { // libuv 1.44 would cut it silently
@@ -264,7 +284,8 @@ int paths_resolve(struct conf *config, char *why, size_t size) {
             r = fill(&config->store, folder, NVTXT_STORE_FILE, why, size);
         }
     }
-    return r;
+    r = r ? r : make_absolute(&config->control_socket, NVTXT_SOCKET_BYTES, why, size);
+    return r ? r : make_absolute(&config->store, PATH_MAX - 1, why, size);
 }
 
 int paths_make_store_folder(const char *store) {

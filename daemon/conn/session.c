@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
 #include "daemon/conn/conn.h"
 #include "daemon/conn/server.h"
 #include "daemon/source/source.h"
@@ -105,6 +106,45 @@ static void start_load(struct session *session) {
     hub_push(&conn->server->hub, job);
 }
 
+// Writes a welcome. `welcome` says what the session has.
+static void greet(struct session *session, int64_t source, uint64_t line,
+                  struct nvtxt_welcome welcome) {
+    const struct hub *hub = &session->conn->server->hub;
+    welcome.session = session->id;
+    welcome.source = source;
+    welcome.line = line;
+    welcome.limits = &hub->limits;
+    welcome.synchronous = conf_synchronous_name(hub->config);
+    welcome.version = PACKAGE_VERSION;
+    welcome.control = hub->config->control_socket;
+    welcome.store = hub->config->store;
+    nvtxt_reply_welcome(outq_buffer(&session->conn->outq), &welcome);
+    session->acked_line = line;
+}
+
+static void welcome(struct session *session, int64_t source, uint64_t line,
+                    const struct nvtxt_interp *interp) {
+    greet(session, source, line,
+          (struct nvtxt_welcome){.nvtx = nvtxt_interp_has_nvtx(interp),
+                                 .levels = nvtxt_interp_has_levels(interp),
+                                 .escapes = nvtxt_interp_has_escapes(interp)});
+}
+
+// There is no interpreter: the session would have what the hello asks for.
+static void welcome_as_asked(struct session *session, int64_t source, uint64_t line) {
+    const struct nvtxt_hello *hello = session->hello;
+    greet(session, source, line,
+          (struct nvtxt_welcome){
+              .nvtx = hello->nvtx > 0, .levels = hello->levels, .escapes = hello->escapes});
+}
+
+// It learns who is there, and nothing is left of it.
+static void answer_probe(struct session *session) {
+    welcome_as_asked(session, 0, 0);
+    nvtxt_reply_end(outq_buffer(&session->conn->outq), 0, 0, 0, 0, "");
+    conn_drain_and_close(session->conn);
+}
+
 void session_begin(struct conn *conn, struct nvtxt_slice line) {
     struct server *server = conn->server;
     char why[256] = "";
@@ -130,6 +170,10 @@ void session_begin(struct conn *conn, struct nvtxt_slice line) {
         return;
     }
     memcpy(session->id, hello->session, sizeof(session->id));
+    if (hello->is_probe) {
+        answer_probe(session);
+        return;
+    }
     session->wants_diags = hello->diagnostics;
     struct session *older = session_find(server, session->id, conn->peer.uid);
     if (older && is_hung_up(older->conn)) {
@@ -169,13 +213,6 @@ static struct nvtxt_source_config source_config(struct conn *conn,
     };
 }
 
-static void welcome(struct session *session, int64_t source, uint64_t line, bool nvtx) {
-    struct server *server = session->conn->server;
-    nvtxt_reply_welcome(outq_buffer(&session->conn->outq), session->id, source, line,
-                        &server->hub.limits, conf_synchronous_name(server->hub.config), nvtx);
-    session->acked_line = line;
-}
-
 // The welcome is written: lines may come.
 static void go_on(struct session *session) {
     struct conn *conn = session->conn;
@@ -210,7 +247,7 @@ static void open_new(struct session *session) {
     }
     server->hub.stats.sessions_new++;
     conn->user->sessions++;
-    welcome(session, id, 0, config.nvtx);
+    welcome(session, id, 0, interp);
     go_on(session);
 }
 
@@ -284,7 +321,7 @@ static void open_stored(struct session *session, const struct store_session *sto
     parked_take(&conn->server->parked, session->id,
                 conn->peer.uid); // its bytes count with the source now
     conn->server->hub.stats.sessions_resumed++;
-    welcome(session, stored->source_id, stored->line, nvtxt_interp_has_nvtx(interp));
+    welcome(session, stored->source_id, stored->line, interp);
     send_stored_diags(session, stored);
     go_on(session);
 }
@@ -294,7 +331,7 @@ static void answer_ended(struct session *session, const struct store_session *st
     const struct nvtxt_counters *totals = &stored->counters;
     struct conn *conn = session->conn;
     parked_take(&conn->server->parked, session->id, conn->peer.uid); // it was in another store
-    welcome(session, stored->source_id, stored->line, session->hello->nvtx > 0);
+    welcome_as_asked(session, stored->source_id, stored->line);
     send_stored_diags(session, stored);
     nvtxt_reply_end(outq_buffer(&session->conn->outq), stored->line, totals->events,
                     totals->warnings, totals->errors,

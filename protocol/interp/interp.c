@@ -86,6 +86,10 @@ bool nvtxt_interp_has_levels(const struct nvtxt_interp *interp) {
     return interp->config.levels;
 }
 
+bool nvtxt_interp_has_escapes(const struct nvtxt_interp *interp) {
+    return interp->config.escapes;
+}
+
 bool nvtxt_interp_has_nvtx(const struct nvtxt_interp *interp) {
     return interp->config.nvtx;
 }

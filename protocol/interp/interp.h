@@ -56,9 +56,10 @@ bool nvtxt_interp_event_pid(const struct nvtxt_interp *interp, uint32_t *pid);
 void nvtxt_interp_set_clock(struct nvtxt_interp *interp, enum nvtxt_timebase base,
                             struct nvtxt_clock_offset offset);
 
-bool nvtxt_interp_has_levels(const struct nvtxt_interp *interp); // as its configuration says
-bool nvtxt_interp_has_nvtx(const struct nvtxt_interp *interp);   // likewise
-int64_t nvtxt_interp_expiry(const struct nvtxt_interp *interp);  // likewise: seconds, or 0
+bool nvtxt_interp_has_levels(const struct nvtxt_interp *interp);  // as its configuration says
+bool nvtxt_interp_has_escapes(const struct nvtxt_interp *interp); // likewise
+bool nvtxt_interp_has_nvtx(const struct nvtxt_interp *interp);    // likewise
+int64_t nvtxt_interp_expiry(const struct nvtxt_interp *interp);   // likewise: seconds, or 0
 
 // Changes these two of its configuration, for a file whose first line is a hello. Only before its
 // first line; `nvtx` implies escapes.

@@ -195,9 +195,17 @@ static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, 
     if (r != 0) {
         return r;
     }
+    int64_t probe = 0;
+    if (read_positive(root, "probe", "1 asks for a welcome and no session", &probe, why, size)) {
+        return NVTXT_HELLO_MALFORMED;
+    }
+    hello->is_probe = probe > 0;
     const json_t *member = json_object_get(root, "session");
-    if (!json_is_string(member) ||
-        !read_session(json_string_value(member), json_string_length(member), hello->session)) {
+    if (!member && hello->is_probe) {
+        hello->session[0] = '\0';
+    } else if (!json_is_string(member) ||
+               !read_session(json_string_value(member), json_string_length(member),
+                             hello->session)) {
         return fault(why, size, NVTXT_HELLO_MALFORMED,
                      member ? "'session' of the hello must be a UUID: 32 hexadecimal digits, with "
                               "the usual dashes or without"
@@ -314,7 +322,12 @@ static void add_name(struct nvtxt_buf *out, const char *key, const char *text, s
 
 void nvtxt_hello_format(struct nvtxt_buf *out, const struct nvtxt_hello *hello) {
     nvtxt_buf_add_pair_int(out, NVTXT_HELLO_PREFIX " {\"protocol\":", hello->protocol);
-    nvtxt_buf_add_pair_text(out, ",\"session\":", hello->session);
+    if (hello->is_probe) {
+        nvtxt_buf_add_pair_int(out, ",\"probe\":", 1);
+    }
+    if (*hello->session) {
+        nvtxt_buf_add_pair_text(out, ",\"session\":", hello->session);
+    }
     add_name(out, "client", hello->client, CLIENT_JSON_BYTES);
     add_name(out, "name", hello->name, NAME_JSON_BYTES);
     if (hello->has_pid) {

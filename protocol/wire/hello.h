@@ -33,6 +33,7 @@ struct nvtxt_hello {
     char session[NVTXT_SESSION_ID_BYTES + 1];
     char client[NVTXT_SOURCE_NAME_BYTES + 1]; // "" when not given
     char name[NVTXT_SOURCE_NAME_BYTES + 1];   // "" when not given
+    bool is_probe;                            // asks who is there; its `session` may be ""
     bool has_pid;
     uint32_t pid;
     struct nvtxt_mapping mapping; // NONE when not given

@@ -10,16 +10,29 @@
 #include <string.h>
 
 #include "protocol/base/chars.h"
+#include "protocol/base/utf8.h"
 #include "protocol/wire/hello.h"
 
 // ---- Building -----------------------------------------------------------------------------------
 
-void nvtxt_reply_welcome(struct nvtxt_buf *out, const char *session, int64_t source, uint64_t line,
-                         const struct nvtxt_limits *limits, const char *synchronous, bool nvtx) {
+static void add_path(struct nvtxt_buf *out, const char *before, const char *path) {
+    size_t start = out->len;
+    struct nvtxt_slice text = nvtxt_slice_of(path);
+    if (*path != '/' || !nvtxt_utf8_valid(text)) {
+        return;
+    }
+    nvtxt_buf_add_pair_text(out, before, path);
+    if (out->len - start > strlen(before) + NVTXT_REPLY_PATH_BYTES) {
+        out->len = start;
+    }
+}
+
+void nvtxt_reply_welcome(struct nvtxt_buf *out, const struct nvtxt_welcome *welcome) {
+    const struct nvtxt_limits *limits = welcome->limits;
     nvtxt_buf_add_pair_int(out, "{\"type\":\"welcome\",\"protocol\":", NVTXT_PROTOCOL_VERSION);
-    nvtxt_buf_add_pair_text(out, ",\"session\":", session);
-    nvtxt_buf_add_pair_int(out, ",\"source\":", source);
-    nvtxt_buf_add_pair_uint(out, ",\"line\":", line);
+    nvtxt_buf_add_pair_text(out, ",\"session\":", welcome->session);
+    nvtxt_buf_add_pair_int(out, ",\"source\":", welcome->source);
+    nvtxt_buf_add_pair_uint(out, ",\"line\":", welcome->line);
     nvtxt_buf_add_pair_uint(out, ",\"limits\":{\"line\":", limits->line_bytes);
     nvtxt_buf_add_pair_uint(out, ",\"variables\":", limits->variables);
     nvtxt_buf_add_pair_uint(out, ",\"variable_bytes\":", limits->variable_bytes);
@@ -28,9 +41,18 @@ void nvtxt_reply_welcome(struct nvtxt_buf *out, const char *session, int64_t sou
     nvtxt_buf_add_pair_uint(out, ",\"open_ranges\":", limits->open_ranges);
     nvtxt_buf_add_pair_uint(out, ",\"open_threads\":", limits->open_threads);
     nvtxt_buf_add_pair_uint(out, ",\"diagnostics\":", limits->diagnostics);
-    nvtxt_buf_add_pair_text(out, "},\"synchronous\":", synchronous);
-    if (nvtx) {
+    nvtxt_buf_add_pair_text(out, "},\"synchronous\":", welcome->synchronous);
+    nvtxt_buf_add_pair_text(out, ",\"version\":", welcome->version);
+    add_path(out, ",\"control\":", welcome->control);
+    add_path(out, ",\"store\":", welcome->store);
+    if (welcome->nvtx) {
         nvtxt_buf_add_pair_int(out, ",\"nvtx\":", NVTXT_NVTX_VERSION);
+    }
+    if (welcome->levels) {
+        nvtxt_buf_add_string(out, ",\"levels\":true");
+    }
+    if (welcome->escapes) {
+        nvtxt_buf_add_string(out, ",\"escapes\":true");
     }
     nvtxt_buf_add_string(out, "}\n");
 }
@@ -123,7 +145,10 @@ static bool read_welcome(const json_t *root, struct nvtxt_reply *reply) {
     reply->source = (int64_t)source;
     reply->line_bytes = line_bytes;
     reply->nvtx = (int64_t)nvtx;
-    return read_text(root, "session", reply->session, sizeof(reply->session)) &&
+    reply->levels = json_is_true(json_object_get(root, "levels"));
+    reply->escapes = json_is_true(json_object_get(root, "escapes"));
+    return read_text(root, "version", reply->version, sizeof(reply->version)) &&
+           read_text(root, "session", reply->session, sizeof(reply->session)) &&
            read_text(root, "synchronous", reply->synchronous, sizeof(reply->synchronous));
 }
 
@@ -189,4 +214,23 @@ int nvtxt_reply_parse(struct nvtxt_slice line, struct nvtxt_reply *reply) {
     bool is_reply = json_is_object(root) && read_reply(root, reply);
     json_decref(root);
     return is_reply ? 0 : 1;
+}
+
+// Exactly as it stands there: it will be opened.
+static void read_path(const json_t *root, const char *key, char *to) {
+    const json_t *member = json_object_get(root, key);
+    size_t len = json_string_length(member);
+    const char *path = json_string_value(member);
+    bool good = len > 0 && len < NVTXT_REPLY_PATH_BYTES && *path == '/';
+    memcpy(to, good ? path : "", good ? len + 1 : 1);
+}
+
+int nvtxt_reply_paths(struct nvtxt_slice line, char *control, char *store) {
+    json_t *root = line.len ? json_loadb(line.data, line.len, 0, NULL) : NULL;
+    const char *type = json_string_value(json_object_get(root, "type"));
+    bool is_welcome = type && strcmp(type, "welcome") == 0;
+    read_path(root, "control", control);
+    read_path(root, "store", store);
+    json_decref(root);
+    return is_welcome ? 0 : 1;
 }

@@ -45,7 +45,9 @@ struct nvtxt_reply {
     int64_t source;                           // welcome: the source's id in the store
     size_t line_bytes;                        // welcome: limits.line
     char synchronous[8];                      // welcome: "full" or "normal"
+    char version[32];                         // welcome: of the daemon; "" before 0.2.0
     int64_t nvtx;                             // welcome: version of the extension; 0: without
+    bool levels, escapes;                     // welcome: the session has them
     uint32_t column;                          // diagnostic
     char severity[16], stage[16];             // diagnostic
     char code[64];                            // diagnostic, error
@@ -54,9 +56,23 @@ struct nvtxt_reply {
     char how[16]; // end: "" in order, else how the daemon had closed it: "expired", "lost"
 };
 
+// What a welcome says. Texts are borrowed.
+struct nvtxt_welcome {
+    const char *session; // "": of a probe without one
+    int64_t source;      // 0: none, of a probe
+    uint64_t line;
+    const struct nvtxt_limits *limits;
+    const char *synchronous, *version;
+    const char *control, *store; // paths; one that NVTXT_REPLY_PATH_BYTES do not hold, or that is
+                                 // not UTF-8 from the root on, is left out
+    bool nvtx, levels, escapes;  // the session has them
+};
+
+// Longest path of a welcome, as JSON: a client may read replies into a buffer of 8 KiB.
+#define NVTXT_REPLY_PATH_BYTES 4096
+
 // Each appends one JSON object and its LF to `out`.
-void nvtxt_reply_welcome(struct nvtxt_buf *out, const char *session, int64_t source, uint64_t line,
-                         const struct nvtxt_limits *limits, const char *synchronous, bool nvtx);
+void nvtxt_reply_welcome(struct nvtxt_buf *out, const struct nvtxt_welcome *welcome);
 void nvtxt_reply_ack(struct nvtxt_buf *out, uint64_t line);
 void nvtxt_reply_diagnostic(struct nvtxt_buf *out, uint64_t line, uint32_t column,
                             const char *severity, const char *stage, const char *code,
@@ -69,3 +85,7 @@ void nvtxt_reply_error(struct nvtxt_buf *out, const char *code, const char *mess
 // Reads one reply (a line without LF). Strings that are too long for their member are cut, control
 // characters in them become blanks. Returns 0, or 1 when it is no reply.
 int nvtxt_reply_parse(struct nvtxt_slice line, struct nvtxt_reply *reply);
+
+// Reads the paths of a welcome; each buffer has NVTXT_REPLY_PATH_BYTES. "" is a path that it does
+// not give. Returns 0, or 1 when the line is no welcome.
+int nvtxt_reply_paths(struct nvtxt_slice line, char *control, char *store);

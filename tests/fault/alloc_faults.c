@@ -156,7 +156,12 @@ static int act_messages(void) {
     good = good && !nvtxt_buf_failed(&out) &&
            nvtxt_lost_parse((struct nvtxt_slice){out.data, out.len - 1}, &read_lost);
     nvtxt_buf_clear(&out);
-    nvtxt_reply_welcome(&out, SESSION, 1, 2, &config.limits, "full", true);
+    nvtxt_reply_welcome(&out, &(struct nvtxt_welcome){.session = SESSION,
+                                                      .limits = &config.limits,
+                                                      .synchronous = "full",
+                                                      .version = "1",
+                                                      .control = "/c",
+                                                      .store = "/s"});
     nvtxt_reply_diagnostic(&out, 1, 2, "error", "lexing", "bad", "a \"message\" \x01");
     good = good && !nvtxt_buf_failed(&out);
     nvtxt_buf_clear(&out);

@@ -14,6 +14,8 @@ static bool read_text(const char *text, struct answer *answer) {
     return answer_read(text, strlen(text), answer);
 }
 
+#define ID "3f0d8c52-6a44-4f0f-9c1e-5d2f0b7a9e31"
+
 // A reply that the daemon made, without its LF.
 static struct answer read_made(struct nvtxt_buf *made) {
     struct answer answer;
@@ -29,8 +31,15 @@ Test(answer, reads_a_welcome_and_its_limits) {
     limits.variable_bytes = 5000;
     limits.push_depth = 17;
     limits.open_ranges = 18;
-    nvtxt_reply_welcome(&made, "3f0d8c52-6a44-4f0f-9c1e-5d2f0b7a9e31", 7, 12345, &limits, "full",
-                        true);
+    nvtxt_reply_welcome(&made, &(struct nvtxt_welcome){.session = ID,
+                                                       .source = 7,
+                                                       .line = 12345,
+                                                       .limits = &limits,
+                                                       .synchronous = "full",
+                                                       .version = "9.9.9",
+                                                       .control = "/c",
+                                                       .store = "/a \"b\" {",
+                                                       .nvtx = true});
     struct answer answer = read_made(&made);
     cr_assert_eq(answer.type, ANSWER_WELCOME);
     cr_assert_eq(answer.line, 12345);
@@ -44,8 +53,12 @@ Test(answer, reads_a_welcome_and_its_limits) {
 Test(answer, knows_a_daemon_without_the_extension) {
     struct nvtxt_buf made = {0};
     struct nvtxt_limits limits = NVTXT_LIMITS_DEFAULT;
-    nvtxt_reply_welcome(&made, "3f0d8c52-6a44-4f0f-9c1e-5d2f0b7a9e31", 7, 0, &limits, "full",
-                        false);
+    nvtxt_reply_welcome(&made, &(struct nvtxt_welcome){.session = ID,
+                                                       .limits = &limits,
+                                                       .synchronous = "full",
+                                                       .version = "9.9.9",
+                                                       .control = "",
+                                                       .store = ""});
     cr_assert_eq(read_made(&made).nvtx, 0);
 }
 

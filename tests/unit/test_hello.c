@@ -53,7 +53,7 @@ Test(hello, is_read_as_it_was_written) {
     struct nvtxt_hello written = {
         .protocol = 1,
         .session = ID,
-        .client = "nvtxt-send 0.1.0",
+        .client = "nvtxt-send 0.2.0",
         .name = "a \"quoted\"\tname \xc3\xa4",
         .has_pid = true,
         .pid = NVTXT_ID_MAX,
@@ -95,6 +95,26 @@ Test(hello, is_read_as_it_was_written) {
     cr_assert(read.has_acked);
     cr_assert_eq(read.acked, INT64_MAX);
     nvtxt_buf_deinit(&out);
+}
+
+Test(hello, that_asks_who_is_there_needs_no_session) {
+    struct nvtxt_hello hello, probe = {.protocol = 1, .is_probe = true, .diagnostics = true};
+    struct nvtxt_buf out = {0};
+    nvtxt_hello_format(&out, &probe);
+    cr_assert_eq(
+        nvtxt_hello_parse((struct nvtxt_slice){out.data, out.len - 1}, &hello, why, sizeof(why)), 0,
+        "%s", why);
+    nvtxt_buf_deinit(&out);
+    cr_assert(hello.is_probe);
+    cr_assert_str_eq(hello.session, "");
+    cr_assert_eq(parse("{" REQUIRED ",\"probe\":1}", &hello), 0, "%s", why);
+    cr_assert(hello.is_probe);
+    cr_assert_str_eq(hello.session, ID);
+    cr_assert_eq(parse("{" REQUIRED "}", &hello), 0, "%s", why);
+    cr_assert_not(hello.is_probe);
+    cr_assert_eq(parse("{" REQUIRED ",\"probe\":0}", &hello), NVTXT_HELLO_MALFORMED);
+    cr_assert_eq(parse("{\"protocol\":1,\"probe\":1,\"session\":\"x\"}", &hello),
+                 NVTXT_HELLO_MALFORMED);
 }
 
 Test(hello, stays_within_its_limit_whatever_the_names_hold) {

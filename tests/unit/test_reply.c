@@ -21,7 +21,15 @@ static struct nvtxt_reply read_back(struct nvtxt_buf *out) {
 Test(reply, is_read_as_it_was_written) {
     struct nvtxt_limits limits = NVTXT_LIMITS_DEFAULT;
     struct nvtxt_buf out = {0};
-    nvtxt_reply_welcome(&out, ID, 42, 512, &limits, "full", false);
+    struct nvtxt_welcome welcome = {.session = ID,
+                                    .source = 42,
+                                    .line = 512,
+                                    .limits = &limits,
+                                    .synchronous = "full",
+                                    .version = "1.2.3",
+                                    .control = "/c",
+                                    .store = "/s"};
+    nvtxt_reply_welcome(&out, &welcome);
     struct nvtxt_reply reply = read_back(&out);
     cr_assert_eq(reply.type, NVTXT_REPLY_WELCOME);
     cr_assert_eq(reply.protocol, 1);
@@ -31,9 +39,13 @@ Test(reply, is_read_as_it_was_written) {
     cr_assert_eq(reply.line_bytes, 65536);
     cr_assert_str_eq(reply.synchronous, "full");
     cr_assert_eq(reply.nvtx, 0);
-    nvtxt_reply_welcome(&out, ID, 42, 512, &limits, "full", true);
+    cr_assert_str_eq(reply.version, "1.2.3");
+    cr_assert(!reply.levels && !reply.escapes);
+    welcome.nvtx = welcome.levels = welcome.escapes = true;
+    nvtxt_reply_welcome(&out, &welcome);
     reply = read_back(&out);
     cr_assert_eq(reply.nvtx, 1);
+    cr_assert(reply.levels && reply.escapes);
     cr_assert_str_eq(reply.synchronous, "full");
 
     nvtxt_reply_ack(&out, INT64_MAX);
@@ -66,6 +78,37 @@ Test(reply, is_read_as_it_was_written) {
     cr_assert_eq(reply.type, NVTXT_REPLY_ERROR);
     cr_assert_str_eq(reply.code, "quota");
     cr_assert_str_eq(reply.message, "too many");
+}
+
+static void read_paths(const char *control, const char *store, char paths[2][4096]) {
+    struct nvtxt_limits limits = NVTXT_LIMITS_DEFAULT;
+    struct nvtxt_buf out = {0};
+    nvtxt_reply_welcome(&out, &(struct nvtxt_welcome){.session = "",
+                                                      .limits = &limits,
+                                                      .synchronous = "full",
+                                                      .version = "1.2.3",
+                                                      .control = control,
+                                                      .store = store});
+    cr_assert_lt(out.len, 8192);
+    cr_assert_eq(nvtxt_reply_paths((struct nvtxt_slice){out.data, out.len - 1}, paths[0], paths[1]),
+                 0);
+    read_back(&out);
+}
+
+Test(reply, paths_are_exact_or_left_out) {
+    char paths[2][NVTXT_REPLY_PATH_BYTES], deep[4000] = "/", wild[4000] = "/";
+    read_paths("/a \"b\"\n\xc3\xa4", "/s", paths);
+    cr_assert_str_eq(paths[0], "/a \"b\"\n\xc3\xa4");
+    cr_assert_str_eq(paths[1], "/s");
+    read_paths("relative", "/not\xff", paths);
+    cr_assert(!*paths[0] && !*paths[1]);
+    memset(deep + 1, 'd', sizeof(deep) - 2);
+    memset(wild + 1, '\1', sizeof(wild) - 2);
+    read_paths(wild, deep, paths);
+    cr_assert_str_eq(paths[0], "");
+    cr_assert_str_eq(paths[1], deep);
+    cr_assert_eq(nvtxt_reply_paths(NVTXT_SLICE("{\"type\":\"end\"}"), paths[0], paths[1]), 1);
+    cr_assert_eq(nvtxt_reply_paths(NVTXT_SLICE("x"), paths[0], paths[1]), 1);
 }
 
 Test(reply, begins_with_its_type) {
