@@ -17,7 +17,7 @@
 #include "client/common/clock.h"
 #include "client/common/outcome.h"
 #include "client/common/signals.h"
-#include "client/locate/probe.h"
+#include "client/locate/find.h"
 #include "protocol/text/times.h"
 #include "ship/notify.h"
 #include "ship/rows/text.h"
@@ -92,7 +92,7 @@ static enum failure_class open_store(struct session *session) {
 }
 
 // The engine gets a path that means something elsewhere, too; links stay.
-static enum outcome find_store(struct session *session) {
+static enum outcome choose_store(struct session *session) {
     const char *given = session->options->conf.store;
     char folder[PATH_MAX];
     if (*given) {
@@ -105,8 +105,8 @@ static enum outcome find_store(struct session *session) {
         term_say(session->term, "the path of the store is too long: '%.64s...'", given);
         return OUTCOME_NO_INPUT;
     }
-    return probe_find_store(session->term, "name one with --store, or set NVTXT_STORE",
-                            session->path, sizeof(session->path));
+    return find_store(session->term, NULL, "name one with --store, or set NVTXT_STORE",
+                      session->path, sizeof(session->path));
 }
 
 // Names of files and hosts may be any bytes.
@@ -126,7 +126,7 @@ static void own_host(char host[IDENTITY_HOST_SIZE]) {
 enum outcome session_init(struct session *session, const struct ship_options *options,
                           struct term *term) {
     *session = (struct session){.options = options, .term = term};
-    enum outcome outcome = find_store(session);
+    enum outcome outcome = choose_store(session);
     if (outcome) {
         return outcome;
     }

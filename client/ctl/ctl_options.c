@@ -33,6 +33,7 @@ static const struct usage {
     {"disconnect", "source", true, true, ""},
     {"log-level", "level", false, false, ""},
     {"snapshot", "file", false, true, ""},
+    {"where", NULL, false, false, " store "},
 };
 
 static void print_help(void) {
@@ -50,9 +51,9 @@ static void print_help(void) {
           "  metrics [--output FILE]     totals and other numbers for Prometheus\n"
           "  flush, checkpoint, rotate, reload, log-level [LEVEL], disconnect SOURCE, help\n"
           "  snapshot FILE, verify       copy the store as it is now; check it for errors\n"
-          "  where                       which daemon and store are used, and why\n"
+          "  where [--store]             which daemon and store are used, and why\n"
           "\n"
-          "      --socket PATH   the control socket (default: control.sock beside\n"
+          "      --socket PATH   the daemon's control or data socket (default:\n"
           "                      $NVTXT_SOCKET, else yours, else the system's)\n"
           "      --json          print the result as JSON\n"
           "      --timeout SECONDS  longest wait for the answer (default: 30, or for ever)\n"
@@ -93,6 +94,7 @@ static const struct arguments_row rows[] = {
      .wanted = "a number from 1 on", .least = 1},
     {"interval", 0, ARGUMENTS_SECONDS, .at = AT(interval_ms), .has = AT(has[9]),
      .wanted = "0.1 to 86400 seconds", .least = 100, .most = 86400000},
+    {"store", 0, ARGUMENTS_FLAG, .at = AT(only_store), .has = AT(has[10])},
     {0},
 };
 

@@ -30,7 +30,8 @@ struct ctl_options {
     const char *message, *regex, *kind;
     int64_t count;       // 0: not given
     int64_t interval_ms; // 0: not given
-    bool has[10];        // which of the commands' own options were given
+    bool only_store;     // of where
+    bool has[11];        // which of the commands' own options were given
 };
 
 enum outcome ctl_options_parse(struct ctl_options *options, struct term *term, int argc,

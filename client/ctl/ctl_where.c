@@ -11,12 +11,15 @@
 
 #include "client/common/term.h"
 #include "client/ctl/ctl_options.h"
+#include "client/locate/find.h"
 #include "client/locate/probe.h"
 #include "client/locate/search.h"
 #include "protocol/base/limits.h"
 
 struct where {
-    struct search data, control, stores;
+    struct found found;
+    struct search stores;
+    bool differs; // data and store are of different daemons
 };
 
 static const char *state_of(const struct search_place *place, const char *good) {
@@ -25,29 +28,15 @@ static const char *state_of(const struct search_place *place, const char *good) 
                                               : "absent";
 }
 
-// --socket names the control socket, or the data socket in the same folder.
-static void look(struct where *where, const char *named) {
-    char data[PATH_MAX], control[PATH_MAX];
-    search_control(&where->control, named);
-    if (named) {
-        const char *path = where->control.places[0].path;
-        const char *slash = strrchr(path, '/');
-        snprintf(data, sizeof(data), "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path,
-                 NVTXT_DATA_SOCKET);
-    }
-    search_data(&where->data, named ? data : NULL);
-    probe_sockets(&where->data, true);
-    probe_sockets(&where->control, true);
-    const struct search_place *daemon = NULL;
-    if (where->data.won >= 0) {
-        daemon = &where->data.places[where->data.won];
-        search_control_beside(daemon->path, control, sizeof(control));
-    } else if (where->control.won >= 0) {
-        daemon = &where->control.places[where->control.won];
-        snprintf(control, sizeof(control), "%s", daemon->path);
-    }
-    probe_list_stores(&where->stores, daemon, named ? where->control.places[0].path : control);
+static void look(struct where *where, const struct ctl_options *options) {
+    bool is_short = options->timeout_ms >= 0 && options->timeout_ms < PROBE_ASK_MS;
+    struct find_how how = {.named = options->socket,
+                           .all = true,
+                           .timeout_ms = is_short ? (int)options->timeout_ms : PROBE_ASK_MS};
+    find_daemon(&where->found, &how);
+    find_stores(&where->found, &where->stores);
     probe_stores(&where->stores, true);
+    where->differs = find_is_of_another(&where->found, &where->stores);
 }
 
 // ---- For programs -------------------------------------------------------------------------------
@@ -66,9 +55,10 @@ static json_t *describe(const struct search *search, const char *good) {
 }
 
 static void print_json(const struct where *where) {
-    json_t *result = json_pack("{s:o, s:o, s:o}", "sockets", describe(&where->data, "accepts"),
-                               "controls", describe(&where->control, "accepts"), "stores",
-                               describe(&where->stores, "readable"));
+    json_t *result =
+        json_pack("{s:o, s:o, s:o, s:b}", "sockets", describe(&where->found.data, "accepts"),
+                  "controls", describe(&where->found.control, "accepts"), "stores",
+                  describe(&where->stores, "readable"), "different_daemons", where->differs);
     if (result) {
         json_dumpf(result, stdout, JSON_COMPACT);
         fputc('\n', stdout);
@@ -100,23 +90,73 @@ static void print_text(const char *title, const struct search *search, const cha
     }
 }
 
-enum outcome ctl_where(const struct ctl_options *options, struct term *term) {
-    struct where where;
-    look(&where, options->socket);
-    if (options->json) {
-        print_json(&where);
-    } else {
-        print_text("data", &where.data, "accepts");
-        print_text("control", &where.control, "accepts");
-        print_text("store", &where.stores, "can be read");
+static void print_all(const struct where *where) {
+    print_text("data", &where->found.data, "accepts");
+    print_text("control", &where->found.control, "accepts");
+    print_text("store", &where->stores, "can be read");
+    if (where->differs) {
+        printf("data and store are of different daemons: the store of this daemon is ");
+        char path[PATH_MAX];
+        term_printable(path, sizeof(path), where->found.store);
+        puts(path);
     }
+}
+
+// Says why there is no daemon, to people.
+static enum outcome say_none(const struct found *found, const struct ctl_options *options,
+                             struct term *term) {
+    char text[SEARCH_MOST * 640], advice[512];
+    enum outcome outcome = search_explain(&found->data, text, sizeof(text), advice, sizeof(advice));
+    bool named = search_is_named(&found->data);
+    if (!options->json && named) {
+        term_say(term, "%s%s%s", text, *advice ? "; " : "", advice);
+    } else if (!options->json) {
+        term_say(term, "no daemon accepts; 'nvtxtd &' starts one of your own");
+    }
+    return named ? outcome : OUTCOME_NO_DAEMON;
+}
+
+static enum outcome flush(struct term *term) {
     if (fflush(stdout) != 0) {
         term_say(term, "cannot write: %s", strerror(errno));
         return OUTCOME_IO;
     }
-    bool live = where.data.won >= 0 || where.control.won >= 0;
-    if (!live && !options->json) {
-        term_say(term, "no daemon accepts; 'nvtxtd &' starts one of your own");
+    return OUTCOME_DONE;
+}
+
+// For other commands: sqlite3 "$(nvtxt-ctl where --store)".
+static enum outcome print_store(const struct ctl_options *options, struct term *term) {
+    char path[PATH_MAX];
+    enum outcome outcome =
+        find_store(term, options->socket, "set NVTXT_STORE to name one", path, sizeof(path));
+    if (outcome != OUTCOME_DONE) {
+        return outcome;
     }
-    return live ? OUTCOME_DONE : OUTCOME_NO_DAEMON;
+    if (options->json) {
+        json_t *result = json_pack("{s:s}", "store", path);
+        json_dumpf(result, stdout, JSON_COMPACT);
+        json_decref(result);
+        putchar('\n');
+    } else {
+        puts(path); // as it is: it will be opened
+    }
+    return flush(term);
+}
+
+enum outcome ctl_where(const struct ctl_options *options, struct term *term) {
+    struct where where;
+    if (options->only_store) {
+        return print_store(options, term);
+    }
+    look(&where, options);
+    if (options->json) {
+        print_json(&where);
+    } else {
+        print_all(&where);
+    }
+    enum outcome outcome = flush(term);
+    if (outcome == OUTCOME_DONE && where.found.won < 0) {
+        outcome = say_none(&where.found, options, term);
+    }
+    return outcome;
 }

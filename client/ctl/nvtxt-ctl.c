@@ -21,6 +21,8 @@
 #include "client/ctl/ctl_top.h"
 #include "client/ctl/ctl_where.h"
 #include "client/locate/control_link.h"
+#include "client/locate/find.h"
+#include "client/locate/probe.h"
 #include "client/locate/search.h"
 #include "protocol/base/limits.h"
 
@@ -136,6 +138,15 @@ static enum outcome conclude(const struct ctl_options *options, struct term *ter
                : OUTCOME_FAULTS;
 }
 
+static enum outcome say_stuck(const struct ctl_options *options, struct term *term,
+                              const char *path) {
+    term_say(term,
+             "the daemon at %s has not answered for %g s: it is stopped or stuck; --timeout waits "
+             "longer",
+             path, (double)options->timeout_ms / 1000);
+    return OUTCOME_NO_DAEMON;
+}
+
 static enum outcome ask(struct control_link *link, const struct ctl_options *options,
                         struct term *term) {
     struct nvtxt_ctl_reply reply = {0};
@@ -150,10 +161,7 @@ static enum outcome ask(struct control_link *link, const struct ctl_options *opt
         term_say(term, "the daemon's answer is not understood");
         outcome = OUTCOME_PROTOCOL;
     } else if (result == CONTROL_LINK_TIMEOUT) {
-        term_say(term,
-                 "the daemon at %s has not answered for %g s: it is stopped or stuck; --timeout "
-                 "waits longer",
-                 link->path, (double)options->timeout_ms / 1000);
+        outcome = say_stuck(options, term, link->path);
     } else {
         term_say(term, "the daemon did not answer: %s", control_link_why(result));
     }
@@ -162,46 +170,71 @@ static enum outcome ask(struct control_link *link, const struct ctl_options *opt
     return outcome;
 }
 
-// Uses the first daemon that accepts.
-static enum outcome find_daemon(struct control_link *link, struct search *search,
-                                struct term *term) {
-    char text[SEARCH_MOST * 640], advice[512];
-    const struct search_place *first = &search->places[0];
-    for (size_t i = 0; i < search->count; i++) {
-        struct search_place *place = &search->places[i];
-        if (place->state == SEARCH_FOREIGN) {
-            continue;
-        }
-        control_link_init(link, place->path);
-        search_note(place, control_link_open(link, true));
-        if (place->state != SEARCH_GOOD) {
-            continue;
-        }
-        if (i > 0 && first->is_named) {
-            term_say(term, "warning: no daemon at %s (%s, %s): asking the one at %s", first->path,
-                     first->whose, search_why(first), place->path);
-        }
-        return 0;
+// The daemon that is used has a data socket, but its control socket cannot be used.
+static enum outcome say_no_control(const struct ctl_options *options, struct term *term,
+                                   const struct found *found) {
+    const struct search_place *data = &found->data.places[found->won];
+    const struct search_place *control = &found->control.places[found->won];
+    char why[SEARCH_MOST * 640], advice[512];
+    if (found->silent == CONTROL_LINK_TIMEOUT && data->is_named) {
+        return say_stuck(options, term, data->path);
     }
-    enum outcome outcome = search_explain(search, text, sizeof(text), advice, sizeof(advice));
-    term_say(term, "%s; %s", text, advice);
+    if (control->state != SEARCH_FORBIDDEN) {
+        term_say(term, "no control socket of the daemon at %s (%s) at %s: %s", data->path,
+                 data->whose, control->path,
+                 found->silent ? control_link_why(found->silent) : search_why(control));
+        return OUTCOME_NO_DAEMON;
+    }
+    struct search one = {.places = {*control}, .count = 1, .won = -1};
+    enum outcome outcome = search_explain(&one, why, sizeof(why), advice, sizeof(advice));
+    term_say(term, "%s; %s", why, advice);
     return outcome;
+}
+
+// Uses the daemon that was named, or the first that accepts.
+static enum outcome connect_daemon(struct control_link *link, const struct ctl_options *options,
+                                   struct found *found, struct term *term) {
+    char text[SEARCH_MOST * 640], advice[512];
+    bool named = search_is_named(&found->data);
+    int timeout_ms = (int)options->timeout_ms;
+    struct find_how how = {.named = options->socket,
+                           .wait = true,
+                           .no_store = true,
+                           .timeout_ms = named || (timeout_ms >= 0 && timeout_ms < PROBE_ASK_MS)
+                                             ? timeout_ms
+                                             : PROBE_ASK_MS};
+    find_daemon(found, &how);
+    if (found->won < 0) {
+        enum outcome outcome = search_explain(named ? &found->data : &found->control, text,
+                                              sizeof(text), advice, sizeof(advice));
+        term_say(term, "%s%s%s", text, *advice ? "; " : "", advice);
+        return outcome;
+    }
+    if (found->control.won < 0) {
+        return say_no_control(options, term, found);
+    }
+    control_link_init(link, found->control.places[found->won].path);
+    int result = control_link_open(link, true);
+    if (result != 0) {
+        term_say(term, "no daemon at %s: %s", link->path, control_link_why(result));
+    }
+    return result == 0 ? OUTCOME_DONE : OUTCOME_NO_DAEMON;
 }
 
 static enum outcome run(const struct ctl_options *options, struct term *term) {
     struct control_link link;
-    struct search search;
-    search_control(&search, options->socket);
-    if (search.places[0].is_named && !search_socket_fits(search.places[0].path)) {
-        const char *path = search.places[0].path;
-        term_say(term, "the socket path '%s' is too long: %zu bytes, a Unix socket takes %d", path,
-                 strlen(path), NVTXT_SOCKET_BYTES);
+    struct found found;
+    search_data(&found.data, options->socket);
+    const struct search_place *first = &found.data.places[0];
+    if (first->is_named && !search_socket_fits(first->path)) {
+        term_say(term, "'%s' (%s) cannot be a socket's path: it must have 1 to %d bytes",
+                 first->path, first->whose, NVTXT_SOCKET_BYTES);
         return OUTCOME_USAGE;
     }
     if (strcmp(options->command, "where") == 0) {
         return ctl_where(options, term);
     }
-    enum outcome outcome = find_daemon(&link, &search, term);
+    enum outcome outcome = connect_daemon(&link, options, &found, term);
     if (outcome != OUTCOME_DONE) {
         return outcome;
     }

@@ -14,7 +14,7 @@
 #include "client/common/signals.h"
 #include "client/export/command_line.h"
 #include "client/export/export.h"
-#include "client/locate/probe.h"
+#include "client/locate/find.h"
 #include "store/db/stranger.h"
 
 // A reader that closes early has all that it wanted.
@@ -58,7 +58,7 @@ int main(int argc, char **argv) {
     char store[PATH_MAX];
     if (status == 0 && !args.options.store) {
         args.options.store = store;
-        status = probe_find_store(&term, "name one with --store", store, sizeof(store));
+        status = find_store(&term, NULL, "name one with --store", store, sizeof(store));
     }
     if (status == 0) {
         status = args.output ? run_to_file(&args, &term) : run_to_stdout(&args, &term);

@@ -115,19 +115,23 @@ static int read_line(struct control_link *link, int timeout_ms) {
     }
 }
 
+int control_link_exchange(struct control_link *link, struct nvtxt_slice bytes, int timeout_ms) {
+    nvtxt_buf_clear(&link->line);
+    int result = write_all(link->fd, bytes.data, bytes.len);
+    // A daemon that refuses without reading has written why before it closed.
+    return result == 0 || result == CONTROL_LINK_CLOSED ? read_line(link, timeout_ms) : result;
+}
+
 int control_link_ask(struct control_link *link, const char *command, json_t *arguments,
                      int timeout_ms, struct nvtxt_ctl_reply *reply) {
     struct nvtxt_buf request = {0};
     *reply = (struct nvtxt_ctl_reply){0};
-    nvtxt_buf_clear(&link->line);
     nvtxt_ctl_request_format(&request, 1, command, arguments);
-    int result =
-        nvtxt_buf_failed(&request) ? -ENOMEM : write_all(link->fd, request.data, request.len);
+    int result = nvtxt_buf_failed(&request)
+                     ? -ENOMEM
+                     : control_link_exchange(link, (struct nvtxt_slice){request.data, request.len},
+                                             timeout_ms);
     nvtxt_buf_deinit(&request);
-    // A daemon that refuses without reading has written why before it closed.
-    if (result == 0 || result == CONTROL_LINK_CLOSED) {
-        result = read_line(link, timeout_ms);
-    }
     if (result == 0 &&
         nvtxt_ctl_reply_parse((struct nvtxt_slice){link->line.data, link->line.len}, reply) != 0) {
         result = CONTROL_LINK_BAD_ANSWER;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "protocol/base/buf.h"
+#include "protocol/base/slice.h"
 #include "protocol/wire/ctlmsg.h"
 
 #define CONTROL_LINK_WATCHED 2
@@ -36,6 +37,10 @@ void control_link_init(struct control_link *link, const char *path);
 // Connects; with `wait` also waits for a full queue. Returns 0, CONTROL_LINK_FULL or -errno.
 int control_link_open(struct control_link *link, bool wait);
 void control_link_close(struct control_link *link);
+
+// Sends bytes and waits for a line, which `line` then holds without its LF. Returns as
+// control_link_ask(), never CONTROL_LINK_BAD_ANSWER.
+int control_link_exchange(struct control_link *link, struct nvtxt_slice bytes, int timeout_ms);
 
 // Sends a command and waits for its answer, at most `timeout_ms` (-1: for ever). The caller deinits
 // the answer. `arguments` may be NULL. Returns 0, one of the other codes, or -errno.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A daemon accepts when its socket takes a connection, which is closed at once. Only the question
-// for the store sends something, on the control socket.
+// A daemon accepts when its socket takes a connection, which is closed at once. The question who is
+// there is a line that means nothing but the question to both kinds of socket: to a data socket it
+// is a hello that asks for no session, and to a control socket no request. An older daemon misses
+// the session in it.
 #include "client/locate/probe.h"
 
 #include <errno.h>
@@ -11,19 +13,23 @@
 #include <unistd.h>
 
 #include "client/locate/control_link.h"
-#include "protocol/base/limits.h"
+#include "protocol/wire/hello.h"
+
+int probe_accepts(const char *path) {
+    struct control_link link;
+    control_link_init(&link, path);
+    int result = control_link_open(&link, false);
+    control_link_close(&link);
+    return result == CONTROL_LINK_FULL ? 0 : result; // a daemon has that queue
+}
 
 void probe_sockets(struct search *search, bool all) {
     for (size_t i = 0; i < search->count && (all || search->won < 0); i++) {
         struct search_place *place = &search->places[i];
-        struct control_link link;
         if (place->state == SEARCH_FOREIGN) {
             continue;
         }
-        control_link_init(&link, place->path);
-        int result = control_link_open(&link, false);
-        control_link_close(&link);
-        search_note(place, result == CONTROL_LINK_FULL ? 0 : result); // a daemon has that queue
+        search_note(place, probe_accepts(place->path));
         if (place->state == SEARCH_GOOD && search->won < 0) {
             search->won = (int)i;
         }
@@ -49,91 +55,85 @@ void probe_stores(struct search *search, bool all) {
     }
 }
 
-// Asks a control socket where its daemon's store is.
-static int ask_store(const char *control, char *store, size_t size) {
+// ---- Who is there -------------------------------------------------------------------------------
+
+static enum probe_kind kind_of(struct nvtxt_slice answer, struct probe_who *who) {
+    struct nvtxt_ctl_reply control;
+    struct nvtxt_reply data;
+    if (nvtxt_reply_paths(answer, who->control, who->store) == 0) {
+        return PROBE_DATA;
+    }
+    bool is_control = nvtxt_ctl_reply_parse(answer, &control) == 0;
+    nvtxt_ctl_reply_deinit(&control);
+    return is_control                              ? PROBE_CONTROL
+           : nvtxt_reply_parse(answer, &data) == 0 ? PROBE_OLD
+                                                   : PROBE_SILENT;
+}
+
+static int exchange(struct control_link *link, int timeout_ms) {
+    const struct nvtxt_hello hello = {
+        .protocol = NVTXT_PROTOCOL_VERSION, .is_probe = true, .diagnostics = true};
+    struct nvtxt_buf line = {0};
+    nvtxt_hello_format(&line, &hello);
+    int result =
+        nvtxt_buf_failed(&line)
+            ? -ENOMEM
+            : control_link_exchange(link, (struct nvtxt_slice){line.data, line.len}, timeout_ms);
+    nvtxt_buf_deinit(&line);
+    return result;
+}
+
+int probe_ask(const char *path, bool wait, int timeout_ms, struct probe_who *who) {
+    struct control_link link;
+    *who = (struct probe_who){.kind = PROBE_SILENT};
+    control_link_init(&link, path);
+    int result = control_link_open(&link, wait);
+    if (result != 0) {
+        return result;
+    }
+    who->why = exchange(&link, timeout_ms);
+    if (who->why == 0) {
+        who->kind = kind_of((struct nvtxt_slice){link.line.data, link.line.len}, who);
+        who->why = who->kind == PROBE_SILENT ? CONTROL_LINK_BAD_ANSWER : 0;
+    }
+    control_link_close(&link);
+    return 0;
+}
+
+static int copy_path(const json_t *result, const char *name, char *path, size_t size) {
+    const char *text = json_string_value(json_object_get(result, name));
+    if (!text) {
+        return CONTROL_LINK_BAD_ANSWER;
+    }
+    if (strlen(text) >= size) {
+        return -ENAMETOOLONG;
+    }
+    strcpy(path, text);
+    return 0;
+}
+
+int probe_status(const char *control, char *data, char *store, size_t size) {
     struct nvtxt_ctl_reply reply = {0};
     struct control_link link;
+    *data = *store = '\0';
     control_link_init(&link, control);
     int result = control_link_open(&link, false);
     if (result != 0) {
         return result;
     }
     result = control_link_ask(&link, "status", NULL, PROBE_ASK_MS, &reply);
+    if (result == 0 && !reply.ok) {
+        result = strcmp(reply.code, NVTXT_CTL_FORBIDDEN) == 0 ? -EACCES : CONTROL_LINK_BAD_ANSWER;
+    }
     if (result == 0) {
-        const char *path = json_string_value(json_object_get(reply.result, "store"));
-        bool denied = !reply.ok && strcmp(reply.code, NVTXT_CTL_FORBIDDEN) == 0;
-        result = denied ? -EACCES : reply.ok && path ? 0 : CONTROL_LINK_BAD_ANSWER;
-        if (result == 0 && snprintf(store, size, "%s", path) >= (int)size) {
-            result = -ENAMETOOLONG;
-        }
+        (void)copy_path(reply.result, "socket", data, size);
+        result = copy_path(reply.result, "store", store, size);
+    }
+    if (*store != '/') { // it means another folder there
+        *store = '\0';
+        result = result ? result : CONTROL_LINK_BAD_ANSWER;
     }
     nvtxt_ctl_reply_deinit(&reply);
     control_link_close(&link);
     return result;
-}
-
-// ---- The store that is read ---------------------------------------------------------------------
-
-int probe_list_stores(struct search *stores, const struct search_place *daemon,
-                      const char *control) {
-    char path[PATH_MAX];
-    search_stores(stores, NULL);
-    if (!daemon) {
-        return 0;
-    }
-    int result = ask_store(control, path, sizeof(path));
-    if (result == 0) {
-        search_put_store(stores, path);
-    } else if (!daemon->is_named) {
-        for (size_t i = 0; i < stores->count; i++) {
-            if (strcmp(stores->places[i].whose, daemon->whose) == 0) {
-                snprintf(path, sizeof(path), "%s", stores->places[i].path);
-                search_put_store(stores, path);
-                break;
-            }
-        }
-    }
-    return result;
-}
-
-// Of the stores before the one that is used: those that were named, or are a daemon's.
-static void warn_of_passed_over(struct term *term, const struct search *stores) {
-    size_t end = stores->won < 0 ? stores->count : (size_t)stores->won;
-    for (size_t i = 0; i < end; i++) {
-        const struct search_place *place = &stores->places[i];
-        if (place->is_named) {
-            term_say(term, "warning: the store %s (%s) cannot be read: %s", place->path,
-                     place->whose, search_why(place));
-        }
-    }
-}
-
-enum outcome probe_find_store(struct term *term, const char *advice, char *store, size_t size) {
-    struct search sockets, stores;
-    char control[PATH_MAX] = "";
-    char places[SEARCH_MOST * 640];
-    search_data(&sockets, NULL);
-    probe_sockets(&sockets, false);
-    const struct search_place *daemon = sockets.won < 0 ? NULL : &sockets.places[sockets.won];
-    if (daemon) {
-        search_control_beside(daemon->path, control, sizeof(control));
-    }
-    int asked = probe_list_stores(&stores, daemon, control);
-    probe_stores(&stores, false);
-    bool is_set = stores.won == 0 && stores.places[0].is_named; // $NVTXT_STORE
-    if (asked != 0 && daemon->is_named && !is_set) {
-        term_say(term,
-                 "the daemon at %s (%s) does not say where its store is (%s: %s); name the "
-                 "store, or set NVTXT_STORE",
-                 daemon->path, daemon->whose, control, control_link_why(asked));
-        return OUTCOME_NO_INPUT;
-    }
-    if (stores.won < 0) {
-        term_say(term, "no store can be read at %s; %s",
-                 search_list(&stores, places, sizeof(places)), advice);
-        return OUTCOME_NO_INPUT;
-    }
-    warn_of_passed_over(term, &stores);
-    snprintf(store, size, "%s", stores.places[stores.won].path);
-    return OUTCOME_DONE;
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tries the places of a search: which daemon accepts, which store can be read, and which store a
-// daemon calls its own. No function waits longer than PROBE_ASK_MS, whatever a daemon does.
+// Tries sockets and stores: which daemon accepts, which store can be read, and who answers at a
+// socket. Nothing here waits longer for one answer than its caller says, whatever a daemon does.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "client/common/outcome.h"
-#include "client/common/term.h"
 #include "client/locate/search.h"
+#include "protocol/wire/reply.h"
 
 #define PROBE_ASK_MS 3000
 
@@ -20,14 +19,28 @@ void probe_sockets(struct search *search, bool all);
 // The same for stores: can each be opened for reading?
 void probe_stores(struct search *search, bool all);
 
-// Lists the stores in the order in which a program tries them when none is named: $NVTXT_STORE,
-// that of `daemon` as it says on the control socket `control`, then the others. `daemon` is the
-// place that accepted; NULL: none. A daemon at a usual place that does not answer has the usual
-// store. Returns 0, a code of control_link, or -errno.
-int probe_list_stores(struct search *stores, const struct search_place *daemon,
-                      const char *control);
+// Whether a socket accepts, as search_note() takes it: a daemon with a full queue does.
+int probe_accepts(const char *path);
 
-// Finds the first of them that can be read, after a search for the daemon. Warns of a store that
-// was named and cannot be read. OUTCOME_NO_INPUT comes after a sentence that names all and ends in
-// `advice`, how the program is told of a store.
-enum outcome probe_find_store(struct term *term, const char *advice, char *store, size_t size);
+enum probe_kind {
+    PROBE_SILENT,  // it accepts and gives no answer that is understood: `why`
+    PROBE_DATA,    // a data socket
+    PROBE_OLD,     // a data socket of a daemon before 0.2.0, which says nothing more
+    PROBE_CONTROL, // a control socket
+};
+
+struct probe_who {
+    enum probe_kind kind;
+    int why;                              // SILENT: a code of control_link, or -errno
+    char control[NVTXT_REPLY_PATH_BYTES]; // DATA: what the daemon says; "": it does not
+    char store[NVTXT_REPLY_PATH_BYTES];
+};
+
+// Asks who is at a socket of any kind, with a hello that leaves nothing behind in the daemon;
+// `wait`: also while its queue of connections is full. Returns 0, or a code of control_link or
+// -errno when it does not accept.
+int probe_ask(const char *path, bool wait, int timeout_ms, struct probe_who *who);
+
+// Asks a control socket where the data socket and the store of its daemon are; either may become
+// "". Returns 0, a code of control_link, or -errno.
+int probe_status(const char *control, char *data, char *store, size_t size);

@@ -33,10 +33,6 @@ static struct search_place *add(struct search *search, const char *whose, const 
     return place;
 }
 
-static void add_named(struct search *search, const char *whose, const char *path) {
-    add(search, whose, "%s", path)->is_named = true;
-}
-
 static const char *environment(const char *name) {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
@@ -48,73 +44,69 @@ static bool is_ours(const char *folder) {
            (S_ISDIR(status.st_mode) && status.st_uid == geteuid() && !(status.st_mode & 022));
 }
 
-static void add_own_sockets(struct search *search, const char *name) {
+static void add_own_sockets(struct search *search) {
     const char *runtime = environment("XDG_RUNTIME_DIR");
     char folder[64];
     if (runtime && *runtime == '/') {
-        add(search, "yours", NVTXT_RUNTIME_SOCKETS "/%s", runtime, name);
+        add(search, "yours", NVTXT_RUNTIME_SOCKETS "/" NVTXT_DATA_SOCKET, runtime);
     }
     snprintf(folder, sizeof(folder), NVTXT_TMP_SOCKETS, (unsigned)geteuid());
-    struct search_place *place = add(search, "yours", "%s/%s", folder, name);
+    struct search_place *place = add(search, "yours", "%s/" NVTXT_DATA_SOCKET, folder);
     if (!is_ours(folder)) {
         place->state = SEARCH_FOREIGN;
     }
 }
 
-static void add_sockets(struct search *search, const char *name) {
+static void add_sockets(struct search *search) {
     bool root = geteuid() == 0;
     for (int i = 0; i < 2; i++) {
         if (root == (i == 0)) {
-            add(search, "the system's", NVTXT_SYSTEM_SOCKETS "/%s", name);
+            add(search, "the system's", NVTXT_SYSTEM_SOCKETS "/" NVTXT_DATA_SOCKET);
         } else {
-            add_own_sockets(search, name);
+            add_own_sockets(search);
         }
     }
+}
+
+// Adds the place that the option or the environment names. Returns whether there is one.
+static bool begin(struct search *search, const char *option, const char *named,
+                  const char *variable) {
+    const char *path = named ? named : environment(variable + 1);
+    search->count = 0;
+    search->won = -1;
+    if (path) {
+        add(search, named ? option : variable, "%s", path)->is_named = true;
+    }
+    return path != NULL;
 }
 
 void search_data(struct search *search, const char *named) {
-    const char *path = environment("NVTXT_SOCKET");
-    search->count = 0;
+    if (!begin(search, "--socket", named, "$NVTXT_SOCKET")) {
+        add_sockets(search);
+    }
+}
+
+bool search_is_named(const struct search *search) {
+    return search->count == 1 && search->places[0].is_named;
+}
+
+void search_beside(const char *socket, const char *name, char *path, size_t size) {
+    const char *slash = strrchr(socket, '/');
+    int folder = slash ? (int)(slash - socket) + 1 : 0;
+    snprintf(path, size, "%.*s%s", folder, socket, name);
+}
+
+void search_control(struct search *search, const struct search *data) {
+    search->count = data->count;
     search->won = -1;
-    if (named) {
-        add_named(search, "--socket", named);
-        return;
+    for (size_t i = 0; i < data->count; i++) {
+        struct search_place *place = &search->places[i];
+        place->whose = data->places[i].whose;
+        place->is_named = data->places[i].is_named;
+        place->state = data->places[i].state;
+        place->error = 0;
+        search_beside(data->places[i].path, NVTXT_CONTROL_SOCKET, place->path, sizeof(place->path));
     }
-    if (path) {
-        add_named(search, "$NVTXT_SOCKET", path);
-    }
-    add_sockets(search, NVTXT_DATA_SOCKET);
-}
-
-void search_control_beside(const char *data, char *control, size_t size) {
-    const char *slash = strrchr(data, '/');
-    int folder = slash ? (int)(slash - data) + 1 : 0;
-    snprintf(control, size, "%.*s%s", folder, data, NVTXT_CONTROL_SOCKET);
-}
-
-static void add_control_beside(struct search *search, const char *whose, const char *data) {
-    char control[PATH_MAX];
-    search_control_beside(data, control, sizeof(control));
-    add_named(search, whose, control);
-}
-
-void search_control(struct search *search, const char *named) {
-    const char *data = environment("NVTXT_SOCKET");
-    search->count = 0;
-    search->won = -1;
-    if (named) {
-        const char *slash = strrchr(named, '/');
-        if (strcmp(slash ? slash + 1 : named, NVTXT_DATA_SOCKET) == 0) {
-            add_control_beside(search, "--socket", named);
-        } else {
-            add_named(search, "--socket", named);
-        }
-        return;
-    }
-    if (data) {
-        add_control_beside(search, "$NVTXT_SOCKET", data);
-    }
-    add_sockets(search, NVTXT_CONTROL_SOCKET);
 }
 
 static void add_own_store(struct search *search) {
@@ -132,16 +124,9 @@ static void add_own_store(struct search *search) {
 }
 
 void search_stores(struct search *search, const char *named) {
-    const char *path = environment("NVTXT_STORE");
     bool root = geteuid() == 0;
-    search->count = 0;
-    search->won = -1;
-    if (named) {
-        add_named(search, "--store", named);
+    if (begin(search, "--store", named, "$NVTXT_STORE")) {
         return;
-    }
-    if (path) {
-        add_named(search, "$NVTXT_STORE", path);
     }
     for (int i = 0; i < 2; i++) {
         if (root == (i == 0)) {
@@ -152,15 +137,15 @@ void search_stores(struct search *search, const char *named) {
     }
 }
 
-void search_put_store(struct search *search, const char *path) {
-    size_t at = search->count > 0 && search->places[0].is_named;
-    size_t from = at;
+void search_put_store(struct search *search, const char *path, bool alone) {
+    size_t from = 0;
+    search->count = alone ? 0 : search->count;
     while (from < search->count && strcmp(search->places[from].path, path) != 0) {
         from++;
     }
     search->count += from == search->count;
-    memmove(&search->places[at + 1], &search->places[at], (from - at) * sizeof(search->places[0]));
-    struct search_place *place = &search->places[at];
+    memmove(&search->places[1], &search->places[0], from * sizeof(search->places[0]));
+    struct search_place *place = &search->places[0];
     *place = (struct search_place){.whose = "the daemon's", .is_named = true};
     snprintf(place->path, sizeof(place->path), "%s", path);
 }
@@ -184,6 +169,8 @@ const char *search_why(const struct search_place *place) {
         return "too long for a Unix socket";
     case SEARCH_FULL:
         return "its queue of connections is full";
+    case SEARCH_OTHER:
+        return "it is another daemon's";
     default:
         return strerror(-place->error);
     }
@@ -210,29 +197,32 @@ void search_note(struct search_place *place, int result) {
     }
 }
 
-static const struct search_place *find_forbidden(const struct search *search) {
+// The forbidden places, or the others.
+struct part {
+    const struct search_place *places[SEARCH_MOST];
+    size_t count;
+};
+
+static struct part part_of(const struct search *search, bool forbidden) {
+    struct part part = {.count = 0};
     for (size_t i = 0; i < search->count; i++) {
-        if (search->places[i].state == SEARCH_FORBIDDEN) {
-            return &search->places[i];
+        if ((search->places[i].state == SEARCH_FORBIDDEN) == forbidden) {
+            part.places[part.count++] = &search->places[i];
         }
     }
-    return NULL;
+    return part;
 }
 
-// The text for all places but `left_out`.
-static const char *list(const struct search *search, const struct search_place *left_out,
-                        char *text, size_t size) {
+// `alone`: what a list of one looks like, "A: why".
+static const char *list(const struct part *part, bool alone, char *text, size_t size) {
     size_t len = 0;
-    size_t left = search->count - (left_out != NULL);
-    bool alone = left == 1 && !left_out;
+    size_t left = part->count;
+    alone = alone && left == 1;
     if (size > 0) {
         *text = '\0';
     }
-    for (size_t i = 0; i < search->count && len < size; i++) {
-        const struct search_place *place = &search->places[i];
-        if (place == left_out) {
-            continue;
-        }
+    for (size_t i = 0; i < part->count && len < size; i++) {
+        const struct search_place *place = part->places[i];
         const char *joint = --left > 1 ? ", " : left == 1 ? " or " : "";
         int n = snprintf(text + len, size - len, alone ? "%s: %s%s" : "%s (%s)%s", place->path,
                          search_why(place), joint);
@@ -242,7 +232,11 @@ static const char *list(const struct search *search, const struct search_place *
 }
 
 const char *search_list(const struct search *search, char *text, size_t size) {
-    return list(search, NULL, text, size);
+    struct part all = {.count = search->count};
+    for (size_t i = 0; i < search->count; i++) {
+        all.places[i] = &search->places[i];
+    }
+    return list(&all, true, text, size);
 }
 
 // Writes who can give access. A folder that cannot be seen is taken for the package's: root's, with
@@ -288,12 +282,18 @@ static bool explain_foreign(const struct search *search, char *advice, size_t si
 
 enum outcome search_explain(const struct search *search, char *text, size_t size, char *advice,
                             size_t advice_size) {
-    const struct search_place *forbidden = find_forbidden(search);
-    bool alone = search->count == 1;
-    char places[SEARCH_MOST * 512];
+    struct part forbidden = part_of(search, true), others = part_of(search, false);
+    char denied[SEARCH_MOST * 512], absent[SEARCH_MOST * 512];
     char whom[256];
-    if (!forbidden) {
-        snprintf(text, size, "no daemon at %s", search_list(search, places, sizeof(places)));
+    const struct search_place *first = &search->places[0];
+    *advice = '\0';
+    if (forbidden.count == 0 && search_is_named(search)) {
+        snprintf(text, size, "no daemon at %s: %s (%s names it)", first->path, search_why(first),
+                 first->whose);
+        return OUTCOME_NO_DAEMON;
+    }
+    if (forbidden.count == 0) {
+        snprintf(text, size, "no daemon at %s", list(&others, true, absent, sizeof(absent)));
         if (explain_foreign(search, advice, advice_size)) {
             return OUTCOME_NO_DAEMON;
         }
@@ -302,11 +302,14 @@ enum outcome search_explain(const struct search *search, char *text, size_t size
                  "with --socket");
         return OUTCOME_NO_DAEMON;
     }
-    snprintf(text, size, "you may not use the daemon at %s: %s%s%s", forbidden->path,
-             search_why(forbidden), alone ? "" : "; there is none at ",
-             alone ? "" : list(search, forbidden, places, sizeof(places)));
-    say_who_may(forbidden->path, whom, sizeof(whom));
+    bool named = search_is_named(search);
+    snprintf(text, size, "you may not use the daemon at %s%s%s%s%s%s",
+             list(&forbidden, true, denied, sizeof(denied)), named ? " (" : "",
+             named ? first->whose : "", named ? " names it)" : "",
+             others.count ? "; there is none at " : "",
+             others.count ? list(&others, false, absent, sizeof(absent)) : "");
+    say_who_may(forbidden.places[0]->path, whom, sizeof(whom));
     snprintf(advice, advice_size, "%s%s", whom,
-             alone ? "" : ", or start one of your own with 'nvtxtd &'");
+             named ? "" : ", or start one of your own with 'nvtxtd &'");
     return OUTCOME_FORBIDDEN;
 }

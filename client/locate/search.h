@@ -4,10 +4,10 @@
 // tries them, control_link asks a question on a control socket. One thread. Nothing here starts a
 // daemon or writes a file, and a question is given up after a time that its caller names.
 //
-// One order for all programs: first what the environment names ($NVTXT_SOCKET, $NVTXT_STORE), then
-// the user's own daemon ($XDG_RUNTIME_DIR, /tmp/nvtxtd-UID), then the system's. For root, whose own
-// daemon is the system's, that one comes first. A place that --socket or --store names is the only
-// one. This module opens nothing.
+// What is named is used: a place that --socket, --store, $NVTXT_SOCKET or $NVTXT_STORE names is the
+// only one. Where nothing is named there is one order for all programs: the user's own daemon
+// ($XDG_RUNTIME_DIR, /tmp/nvtxtd-UID), then the system's. For root, whose own daemon is the
+// system's, that one comes first. This module opens nothing.
 #pragma once
 
 #include <limits.h>
@@ -26,6 +26,7 @@ enum search_state {
     SEARCH_FULL,      // a daemon is there, but its queue of connections is full
     SEARCH_TOO_LONG,  // for a Unix socket
     SEARCH_FOREIGN,   // in /tmp our folder belongs to somebody else: nothing in it is used
+    SEARCH_OTHER,     // another daemon's, not the one that was found
 };
 
 struct search_place {
@@ -42,17 +43,22 @@ struct search {
     int won; // index of the place that is used; -1: none yet
 };
 
-// The places of data sockets, of control sockets, and of stores. `named` is the option's value, or
-// NULL. search_control() takes the usual name of a data socket for the control socket beside it.
+// The places of data sockets and of stores. `named` is the option's value, or NULL.
 void search_data(struct search *search, const char *named);
-void search_control(struct search *search, const char *named);
 void search_stores(struct search *search, const char *named);
 
-// Puts the store that a daemon calls its own before those that nobody named.
-void search_put_store(struct search *search, const char *path);
+// The places of the control sockets beside these data sockets, where a daemon makes them by
+// default: one for each, in the same order.
+void search_control(struct search *search, const struct search *data);
 
-// The control socket beside a data socket, where a daemon makes it by default.
-void search_control_beside(const char *data, char *control, size_t size);
+// Whether an option or the environment names the one place that there is.
+bool search_is_named(const struct search *search);
+
+// Puts the store that a daemon calls its own before the others; `alone`: in their stead.
+void search_put_store(struct search *search, const char *path, bool alone);
+
+// The file of that name in the folder of a socket.
+void search_beside(const char *socket, const char *name, char *path, size_t size);
 
 // False for a path that no Unix socket can have: empty, or longer than NVTXT_SOCKET_BYTES.
 bool search_socket_fits(const char *path);
@@ -67,7 +73,7 @@ void search_note(struct search_place *place, int result);
 const char *search_list(const struct search *search, char *text, size_t size);
 
 // For when no place accepts: writes what was tried, without a full stop, and what to do about it,
-// which begins with a small letter. Each is cut to its size. Returns OUTCOME_FORBIDDEN when one was
-// forbidden, else OUTCOME_NO_DAEMON.
+// which begins with a small letter; "" for a place that was named and is absent. Each is cut to its
+// size. Returns OUTCOME_FORBIDDEN when one was forbidden, else OUTCOME_NO_DAEMON.
 enum outcome search_explain(const struct search *search, char *text, size_t size, char *advice,
                             size_t advice_size);

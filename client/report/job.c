@@ -14,7 +14,7 @@
 #include "client/common/clock.h"
 #include "client/common/result_file.h"
 #include "client/common/signals.h"
-#include "client/locate/probe.h"
+#include "client/locate/find.h"
 #include "client/report/profile.h"
 #include "report/load/load.h"
 #include "report/model/iterations.h"
@@ -267,8 +267,8 @@ static enum outcome run(struct report_job *job) {
 
 // ---- The run ------------------------------------------------------------------------------------
 
-static enum outcome find_store(struct report_job *job, char *path, size_t size) {
-    enum outcome outcome = probe_find_store(job->term, "name one", path, size);
+static enum outcome find_a_store(struct report_job *job, char *path, size_t size) {
+    enum outcome outcome = find_store(job->term, NULL, "name one with --store", path, size);
     if (outcome == 0 && isatty(STDERR_FILENO)) {
         term_say(job->term, "the store is %s", path);
     }
@@ -292,7 +292,7 @@ enum outcome report_job_run(const struct report_options *options, struct term *t
         if (job.store_count == 0) {
             job.stores = &found;
             job.store_count = 1;
-            outcome = find_store(&job, path, sizeof(path));
+            outcome = find_a_store(&job, path, sizeof(path));
         }
         if (outcome == OUTCOME_DONE && !reads_itself(&job)) {
             outcome = take_in_all(&job);

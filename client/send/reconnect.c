@@ -162,6 +162,9 @@ static enum outcome no_daemon(struct transfer *t) {
         term_say(t->term, "%s", text);
     }
     size_t len = strlen(advice);
+    if (len == 0) {
+        return outcome;
+    }
     advice[0] = (char)(advice[0] >= 'a' ? advice[0] - 'a' + 'A' : advice[0]);
     snprintf(advice + len, sizeof(advice) - len, ".");
     term_line(t->term, advice);
@@ -312,16 +315,6 @@ enum outcome reconnect_closed(struct transfer *t) {
     return OUTCOME_RUNNING;
 }
 
-// No daemon is where the environment says, and another one takes its place: whoever set the
-// variable learns it.
-static void warn_of_other(const struct transfer *t, const struct search *search) {
-    const struct search_place *named = &search->places[0];
-    if (search->won > 0 && named->is_named) {
-        term_say(t->term, "warning: no daemon at %s (%s, %s): using %s, %s", named->path,
-                 named->whose, search_why(named), t->link.path, search->places[search->won].whose);
-    }
-}
-
 // Tries one place after the other until one accepts, which is then used ever after. Where the queue
 // is full, there is a daemon. Returns the place that was tried last.
 static const struct search_place *connect_to_first(struct transfer *t) {
@@ -343,7 +336,6 @@ static const struct search_place *connect_to_first(struct transfer *t) {
     t->denied = forbidden == tries;
     if (place->state == SEARCH_GOOD && !known) {
         search->won = (int)i;
-        warn_of_other(t, search);
     }
     return place;
 }

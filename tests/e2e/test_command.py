@@ -183,7 +183,7 @@ def test_without_a_daemon_the_command_runs_all_the_same():
         equal((status, out), (5, b"x" * 500000))
         contains(err.decode(), "no daemon at " + folder.name("s"))
         contains(err.decode(), "sh runs on without being recorded\n")
-        equal(err.count(b"\n"), 3)
+        equal(err.count(b"\n"), 2)
 
 
 def test_with_a_spool_it_is_kept_and_sent_later():

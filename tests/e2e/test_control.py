@@ -368,8 +368,8 @@ def test_nvtxt_ctl_faults():
         ctl(daemon, "--frobnicate", status=64)
         daemon.stop()
         error = ctl(daemon, "status", status=69).stderr
-        assert error.startswith("nvtxt-ctl: no daemon at %s" % daemon.control_socket), error
-        assert "nvtxtd" in error.split(":", 2)[2], error
+        lib.equal(error, "nvtxt-ctl: no daemon at %s: No such file or directory (--socket names it)\n"
+                  % daemon.control_socket)
         daemon.start()
 
 

@@ -204,7 +204,7 @@ def test_the_daemon_that_is_there_is_the_commands():
         os.symlink(daemon.socket, folder.name("nvtxtd/nvtxtd.sock"))
         env = {**ENV, "XDG_RUNTIME_DIR": folder.path}
         for named, wanted in ((None, folder.name("nvtxtd/nvtxtd.sock")),
-                              (folder.name("gone.sock"), folder.name("nvtxtd/nvtxtd.sock")),
+                              (folder.name("gone.sock"), folder.name("gone.sock")),
                               (daemon.socket, daemon.socket)):
             out = subprocess.run([SEND, "--nvtx", "--", "sh", "-c", 'echo "$NVTXT_SOCKET"'], check=True,
                                  env={**env, **({"NVTXT_SOCKET": named} if named else {})},
@@ -213,7 +213,7 @@ def test_the_daemon_that_is_there_is_the_commands():
                 equal(out, wanted + "\n")
         daemon.settled()
         if not os.path.exists("/run/nvtxtd/nvtxtd.sock"):
-            equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES"), [(3,)])
+            equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES"), [(2,)])
 
 
 def test_a_library_that_is_missing_is_said_and_the_command_runs():

@@ -4,6 +4,7 @@
 Each case has folders of its own for XDG_RUNTIME_DIR and XDG_STATE_HOME. A daemon of the machine
 itself would come first for root, so as root the programs run as another user."""
 import contextlib
+import glob
 import json
 import os
 import shutil
@@ -12,8 +13,10 @@ import socket
 import stat
 import subprocess
 import tempfile
+import threading
 
 import lib
+from client import Fake
 from lib import DEADLINE, Skip, equal, run, wait_for
 
 USER = 65533 if os.getuid() == 0 else os.getuid()
@@ -59,24 +62,25 @@ class Home:
             raise Skip("the build is not for others to read") from reason
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
-    def daemon(self, socket_path=None, store=None):
+    def daemon(self, socket_path=None, store=None, control=None, cwd=None):
         """Starts one; without paths it is the person's own."""
         options = ["--socket", socket_path] if socket_path else []
         options += ["--store", store] if store else []
+        options += ["--control-socket", control] if control else []
         try:
             process = subprocess.Popen([program("daemon", "nvtxtd"), *options], env=self.env,
                                        stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                       cwd=self.folder, **AS_USER)
+                                       cwd=cwd or self.folder, **AS_USER)
         except PermissionError as reason:
             raise Skip("the build is not for others to read") from reason
         self.daemons.append(process)
-        path = socket_path or self.name("run", "nvtxtd", "nvtxtd.sock")
+        path = os.path.join(cwd or "", socket_path or self.name("run", "nvtxtd", "nvtxtd.sock"))
         wait_for(lambda: accepts(path) or process.poll() is not None, "the daemon listens")
         equal(process.poll(), None, "the daemon runs")
         return process
 
-    def where(self, status, **env):
-        code, out, err = self.run("nvtxt-ctl", "where", "--json", **env)
+    def where(self, status, args=(), **env):
+        code, out, err = self.run("nvtxt-ctl", *args, "where", "--json", **env)
         equal((code, err), (status, ""))
         return json.loads(out)
 
@@ -136,19 +140,36 @@ def test_a_daemon_of_ones_own_comes_before_the_systems():
         equal(order, [own, "/tmp/nvtxtd-%d/nvtxtd.sock" % USER, SYSTEM[0]])
 
 
-def test_the_environment_comes_first_and_is_not_passed_over_in_silence():
+def test_the_daemon_that_the_environment_names_is_the_only_one():
     with Home() as home:
+        own = home.name("run", "nvtxtd", "nvtxtd.sock")
         home.daemon()
         named = home.name("other", "nvtxtd.sock")
-        code, out, err = home.run("nvtxt-send", "-q", stdin=MARK % "first", NVTXT_SOCKET=named)
-        equal((code, out), (0, ""))
-        contains_all(err, "warning: no daemon at " + named, "$NVTXT_SOCKET", "using " +
-                     home.name("run", "nvtxtd", "nvtxtd.sock"))
+        before = sorted(os.listdir(home.name("state", "nvtxtd")))
+        for name, *args in (("nvtxt-send",), ("nvtxt-send", "--mark", "x"), ("nvtxt-ctl", "rotate"),
+                            ("nvtxt-ctl", "status"), ("nvtxt-ctl", "top", "--count", "1"),
+                            ("nvtxt-export", "--format", "csv"), ("nvtxt-report",),
+                            ("nvtxt-ctl", "where", "--store")):
+            code, out, err = home.run(name, *args, stdin=MARK % "first", NVTXT_SOCKET=named)
+            equal((code, out, err),
+                  (69, "", "%s: no daemon at %s: No such file or directory ($NVTXT_SOCKET names it)\n"
+                   % (name, named)))
+        equal(sorted(os.listdir(home.name("state", "nvtxtd"))), before, "nothing was rotated")
+        code, out, err = home.run("nvtxt-ctl", "where", NVTXT_SOCKET=named)
+        equal((code, "accepts" in out), (69, False), out)
+        contains_all(err, "no daemon at " + named, "$NVTXT_SOCKET")
+        # A spool needs no daemon, and an empty variable names none.
+        code, out, err = home.run("nvtxt-send", "--spool", "other", "--wait=0",
+                                  stdin=MARK % "kept", NVTXT_SOCKET=named)
+        equal((code, out), (0, ""), err)
+        contains_all(err, "is kept")
+        code, out, err = home.run("nvtxt-send", "-v", stdin="", NVTXT_SOCKET="")
+        equal((code, out), (0, ""), err)
+        contains_all(err, own + " (yours)")
         home.daemon(named, home.name("other", "nvtxt.sqlite"))
         code, out, err = home.run("nvtxt-send", "-v", stdin=MARK % "second", NVTXT_SOCKET=named)
         equal((code, out), (0, ""))
-        contains_all(err, "goes to the daemon at %s ($NVTXT_SOCKET)" % named, "a daemon is live at",
-                     home.name("run", "nvtxtd", "nvtxtd.sock"))
+        contains_all(err, "goes to the daemon at %s ($NVTXT_SOCKET)" % named)
         equal(messages(home.name("other", "nvtxt.sqlite")), [("second",)])
         # The store is the one that the daemon says.
         equal(winner(home.where(0, NVTXT_SOCKET=named)["stores"]),
@@ -162,13 +183,87 @@ def test_an_option_is_the_only_place():
         home.daemon()
         path = home.name("other", "s")
         code, _, err = home.run("nvtxt-send", "--socket", path)
-        equal((code, err.split("\n")[0]),
-              (69, "nvtxt-send: no daemon at %s: No such file or directory" % path))
-        code, _, err = home.run("nvtxt-ctl", "--socket", path, "status")
-        equal(code, 69)
-        contains_all(err, "no daemon at %s: No such file or directory" % path)
+        sentence = ": no daemon at %s: No such file or directory (--socket names it)\n" % path
+        equal((code, err), (69, "nvtxt-send" + sentence))
+        # The option also comes before the environment.
+        code, _, err = home.run("nvtxt-ctl", "--socket", path, "status",
+                                NVTXT_SOCKET=home.name("run", "nvtxtd", "nvtxtd.sock"))
+        equal((code, err), (69, "nvtxt-ctl" + sentence))
         code, out, _ = home.run("nvtxt-ctl", "--socket", path, "where")
         equal((code, "accepts" in out), (69, False))
+
+
+def test_a_daemon_says_where_its_other_files_are():
+    """Two daemons in one folder: what stands beside a socket may be the other one's."""
+    with Home() as home:
+        second = [home.name("other", name) for name in ("b", "b.ctl", "b.sqlite")]
+        home.daemon(home.name("other", "a"), home.name("other", "a.sqlite"))
+        home.daemon("b", "b.sqlite", "b.ctl", cwd=home.name("other"))
+        assert os.path.exists(home.name("other", "control.sock")), "the first has the usual name"
+        for socket_path in second[:2]:
+            for env in ({}, {"NVTXT_SOCKET": home.name("other", "a")}):
+                code, out, err = home.run("nvtxt-ctl", "--socket", socket_path, "--json", "status", **env)
+                equal((code, err, json.loads(out)["store"]), (0, "", second[2]))
+                found = home.where(0, args=["--socket", socket_path], **env)
+                equal([winner(found[kind]) for kind in ("sockets", "controls", "stores")],
+                      [[path] for path in second])
+                equal(found["different_daemons"], False)
+        before = glob.glob(home.name("other", "a-*.sqlite"))
+        equal(home.run("nvtxt-send", stdin=MARK % "to b", NVTXT_SOCKET=second[0]), (0, "", ""))
+        code, out, err = home.run("nvtxt-ctl", "rotate", NVTXT_SOCKET=second[0])
+        equal((code, err), (0, ""))
+        equal(len(glob.glob(home.name("other", "b-*-?.sqlite"))), 2)
+        equal(glob.glob(home.name("other", "a-*.sqlite")), before)
+        for name, *args in (("nvtxt-export", "--format", "csv"), ("nvtxt-report", "events")):
+            code, out, err = home.run(name, *args, NVTXT_SOCKET=second[0])
+            equal((code, err, "to b" in out), (0, "", True), out)
+        # A store that was named comes first, and where says whose it is not.
+        code, out, err = home.run("nvtxt-ctl", "where", NVTXT_SOCKET=second[0],
+                                  NVTXT_STORE=home.name("other", "a.sqlite"))
+        equal((code, err), (0, ""))
+        contains_all(out, "data and store are of different daemons", second[2])
+        code, out, err = home.run("nvtxt-ctl", "where", NVTXT_SOCKET=second[0],
+                                  NVTXT_STORE=glob.glob(home.name("other", "b-*-1.sqlite"))[0])
+        equal((code, err, "different daemons" in out), (0, "", False))
+        equal(home.run("nvtxt-ctl", "where", "--store", NVTXT_SOCKET=second[0]), (0, second[2] + "\n", ""))
+
+
+def test_a_usual_daemon_with_an_unusual_control_socket_is_found():
+    with Home() as home:
+        own = home.name("run", "nvtxtd", "nvtxtd.sock")
+        os.mkdir(home.name("run", "nvtxtd"), 0o700)
+        os.chown(home.name("run", "nvtxtd"), USER, -1)
+        home.daemon(own, home.name("other", "x.sqlite"), home.name("other", "elsewhere"))
+        code, out, err = home.run("nvtxt-ctl", "--json", "status")
+        equal((code, err, json.loads(out)["socket"]), (0, "", own))
+        equal(winner(home.where(0)["controls"]), [home.name("other", "elsewhere")])
+
+
+def test_an_older_daemon_is_not_taken_for_another():
+    """It does not say where its control socket is: the one beside it is asked whose it is."""
+    with Home() as home, Fake() as older:
+        home.daemon(home.name("other", "new"), home.name("other", "new.sqlite"))
+        os.chmod(older.folder, 0o755)
+        os.chmod(older.path, 0o666)
+        other = home.name("other", "old")
+        before = sorted(os.listdir(home.name("other")))
+        os.rename(older.path, other)
+        for args, status in ((["rotate"], 69), (["where", "--store"], 66)):
+            asked = threading.Thread(target=answer_as_older, args=(older,), daemon=True)
+            asked.start()
+            code, out, err = home.run("nvtxt-ctl", "--socket", other, *args)
+            asked.join(DEADLINE)
+            equal((code, out), (status, ""), err)
+            contains_all(err, other, home.name("other", "control.sock"))
+        os.rename(other, older.path)
+        equal(sorted(os.listdir(home.name("other"))), before, "nothing was rotated")
+
+
+def answer_as_older(fake):
+    """Version 0.1.0 misses the session in the question who is there."""
+    with fake.accept() as peer:
+        equal("session" in peer.hello, False)
+        peer.error("bad-hello", "the hello lacks 'session'; this daemon speaks protocol 1")
 
 
 def test_what_was_tried_is_named_and_absent_is_not_forbidden():
@@ -301,17 +396,20 @@ def test_without_a_daemon_the_first_store_that_can_be_read():
         equal(winner(home.where(69)["stores"]), [own])
 
 
-def test_an_nvtxt_store_that_cannot_be_read_is_said():
+def test_a_named_store_that_cannot_be_read_is_not_replaced():
     with Home() as home:
         own = home.name("state", "nvtxtd", "nvtxt.sqlite")
         create(home, own, "own")
         missing = home.name("nothing.sqlite")
         code, out, err = export(home, NVTXT_STORE=missing)
-        equal((code, "own" in out), (0, True))
-        equal(err, "nvtxt-export: warning: the store %s ($NVTXT_STORE) cannot be read: "
-              "No such file or directory\n" % missing)
+        sentence = "no store can be read at %s: No such file or directory ($NVTXT_STORE names it)\n" % missing
+        equal((code, out, err), (66, "", "nvtxt-export: " + sentence))
+        code, out, err = home.run("nvtxt-report", NVTXT_STORE=missing)
+        equal((code, out, err), (66, "", "nvtxt-report: " + sentence))
         found = home.where(69, NVTXT_STORE=missing)["stores"]
-        equal((found[0]["whose"], found[0]["state"]), ("$NVTXT_STORE", "absent"))
+        equal([(place["whose"], place["state"]) for place in found], [("$NVTXT_STORE", "absent")])
+        code, out, err = export(home, NVTXT_STORE="")
+        equal((code, err, "own" in out), (0, "", True))
 
 
 def test_a_named_daemon_that_does_not_say_has_no_other_store():

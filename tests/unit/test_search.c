@@ -34,25 +34,38 @@ Test(search, an_option_is_the_only_place) {
     search_data(&search, "/o");
     cr_assert_eq(search.count, 1);
     cr_assert_str_eq(search.places[0].path, "/o");
-    search_control(&search, "/o/nvtxtd.sock");
-    cr_assert_str_eq(search.places[0].path, "/o/control.sock");
-    cr_assert_eq(search.count, 1);
-    search_control(&search, "/o/other.sock");
-    cr_assert_str_eq(search.places[0].path, "/o/other.sock");
+    cr_assert(search_is_named(&search));
+    search_stores(&search, "/p");
+    cr_assert(search_is_named(&search));
+    cr_assert_str_eq(search.places[0].path, "/p");
 }
 
-Test(search, the_environment_comes_first) {
+Test(search, what_the_environment_names_is_the_only_place) {
+    struct search control;
     forget();
     setenv("NVTXT_SOCKET", "/e/data.sock", 1);
     search_data(&search, NULL);
-    cr_assert_eq(search.count, 4);
+    cr_assert(search_is_named(&search));
     cr_assert_str_eq(search.places[0].path, "/e/data.sock");
-    cr_assert(search.places[0].is_named);
-    search_control(&search, NULL);
-    cr_assert_str_eq(search.places[0].path, "/e/control.sock");
+    cr_assert_str_eq(search.places[0].whose, "$NVTXT_SOCKET");
+    search_control(&control, &search);
+    cr_assert_eq(control.count, 1);
+    cr_assert_str_eq(control.places[0].path, "/e/control.sock");
+    setenv("NVTXT_STORE", "/e", 1);
+    search_stores(&search, NULL);
+    cr_assert(search_is_named(&search));
+    cr_assert_str_eq(search.places[0].whose, "$NVTXT_STORE");
+}
+
+Test(search, an_empty_variable_names_nothing) {
+    forget();
     setenv("NVTXT_SOCKET", "", 1);
+    setenv("NVTXT_STORE", "", 1);
     search_data(&search, NULL);
     cr_assert_eq(search.count, 3);
+    cr_assert_not(search_is_named(&search));
+    search_stores(&search, NULL);
+    cr_assert_eq(search.count, 2);
 }
 
 Test(search, ones_own_comes_before_the_systems_and_for_root_after) {
@@ -69,19 +82,20 @@ Test(search, ones_own_comes_before_the_systems_and_for_root_after) {
     cr_assert_eq(search.count, 2);
 }
 
-Test(search, what_a_daemon_says_comes_after_nvtxt_store) {
+Test(search, what_a_daemon_says_comes_first_or_alone) {
     forget();
-    setenv("NVTXT_STORE", "/e", 1);
     search_stores(&search, NULL);
-    search_put_store(&search, "/d");
-    cr_assert_eq(search.count, 4);
-    cr_assert_eq(find("/e"), 0);
-    cr_assert_eq(find("/d"), 1);
-    search_stores(&search, NULL);
-    search_put_store(&search, "/var/lib/nvtxtd/nvtxt.sqlite");
+    search_put_store(&search, "/d", false);
     cr_assert_eq(search.count, 3);
-    cr_assert_eq(find("/var/lib/nvtxtd/nvtxt.sqlite"), 1);
-    cr_assert_eq(find("/s/nvtxtd/nvtxt.sqlite"), 2);
+    cr_assert_eq(find("/d"), 0);
+    search_stores(&search, NULL);
+    search_put_store(&search, "/var/lib/nvtxtd/nvtxt.sqlite", false);
+    cr_assert_eq(search.count, 2);
+    cr_assert_eq(find("/var/lib/nvtxtd/nvtxt.sqlite"), 0);
+    cr_assert_eq(find("/s/nvtxtd/nvtxt.sqlite"), 1);
+    search_put_store(&search, "/d", true);
+    cr_assert_eq(search.count, 1);
+    cr_assert_eq(find("/d"), 0);
 }
 
 Test(search, what_was_tried_is_in_one_sentence) {
@@ -91,10 +105,10 @@ Test(search, what_was_tried_is_in_one_sentence) {
     search_note(&search.places[0], -ENOENT);
     cr_assert_eq(search_explain(&search, text, sizeof(text), advice, sizeof(advice)),
                  OUTCOME_NO_DAEMON);
-    cr_assert_str_eq(text, "no daemon at /o: No such file or directory");
-    setenv("NVTXT_SOCKET", "/a", 1);
-    unsetenv("XDG_RUNTIME_DIR");
+    cr_assert_str_eq(text, "no daemon at /o: No such file or directory (--socket names it)");
+    cr_assert_str_eq(advice, "");
     search_data(&search, NULL);
+    cr_assert_eq(search.count, 3);
     for (size_t i = 0; i < search.count; i++) {
         strcpy(search.places[i].path, i == 0 ? "/a" : i == 1 ? "/b" : "/c");
         search_note(&search.places[i], i == 1 ? -ECONNREFUSED : -ENOENT);
@@ -110,6 +124,11 @@ Test(search, what_was_tried_is_in_one_sentence) {
     cr_assert_str_eq(text, "you may not use the daemon at /c: Permission denied; there is none at "
                            "/a (No such file or directory) or /b (Connection refused)");
     cr_assert(strstr(advice, "ask for the group nvtxt"), "%s", advice);
+    search_note(&search.places[0], -EACCES);
+    cr_assert_eq(search_explain(&search, text, sizeof(text), advice, sizeof(advice)),
+                 OUTCOME_FORBIDDEN);
+    cr_assert_str_eq(text, "you may not use the daemon at /a (Permission denied) or /c (Permission "
+                           "denied); there is none at /b (Connection refused)");
 }
 
 Test(search, paths_must_fit_a_socket_address) {
