@@ -6,6 +6,8 @@ set -u
 run=$top_srcdir/tests/run-test
 count=0
 
+umask 077
+
 says() { # says STATUS PATTERN TEXT COMMAND...
     status=$1 pattern=$2 text=$3
     shift 3
@@ -28,6 +30,11 @@ says 0 '^not ok 1 ' "takes a missing program as failed" ./no-such-program
 says 0 '^ok 1 - inner' "passes a plan through" sh -c 'echo "ok 1 - inner"; echo 1..1'
 says 3 '^ok 1 - inner' "passes the exit status beside a plan on" \
     sh -c 'echo 1..1; echo "ok 1 - inner"; exit 3'
+says 0 '^not ok 1 - inner' "counts a failed case beside exit status 1 once" \
+    sh -c 'echo 1..1; echo "not ok 1 - inner"; exit 1'
+says 3 '^not ok 1 - inner' "passes another exit status beside a failed case on" \
+    sh -c 'echo 1..1; echo "not ok 1 - inner"; exit 3'
+says 0 '^ok 1 - ' "gives a test the usual umask" sh -c '[ "$(umask)" = 0022 ]'
 says 0 '^ok 1 - sleep' "ends what a command leaves behind" sh -c 'sleep 600 & exit 0'
 says 0 '^not ok 1 ' "takes what was found besides as a failure" \
     sh -c 'echo lost >"$NVTXT_TEST_FINDINGS/7"'
