@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A file system that is soon full: a small tmpfs, which only root may mount."""
+import errno
 import os
 import subprocess
 
@@ -28,12 +29,19 @@ class SmallDisk:
         subprocess.run(["umount", "-l", self.folder], check=False)
 
     def fill(self):
+        """Takes all room that there is now. What others give back later is room again: who waits for
+        something that needs a full disk fills it again each time it looks."""
         try:
-            with open(os.path.join(self.folder, "filler"), "wb", buffering=0) as file:
+            with open(os.path.join(self.folder, "filler"), "ab", buffering=0) as file:
                 while True:
                     file.write(b"x" * 4096)
-        except OSError:
-            pass
+        except OSError as reason:
+            if reason.errno != errno.ENOSPC:
+                raise
+
+    def room(self):
+        found = os.statvfs(self.folder)
+        return found.f_bavail * found.f_frsize
 
     def empty(self):
         os.remove(os.path.join(self.folder, "filler"))
