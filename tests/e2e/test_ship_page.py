@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""doc/fleet.md: its ten commands, all but the building, as an ordinary user."""
+"""doc/fleet.md: its ten commands, all but the building, and what it asks and brings back, as an ordinary
+user."""
 import os
 import re
 import subprocess
 import tempfile
+import time
 
 from fleet_board import TOP, names
 from lib import DEADLINE, Skip, equal, program, run
@@ -21,6 +23,11 @@ wait $(jobs -p) || :
 cat said
 """
 
+REPORT = os.access(program("client", "nvtxt-report"), os.X_OK)
+# What the page says of a database and a host of its own, and what they are here.
+HERE = {"/usr/share/nvtxtd/fleet/queries": os.path.abspath(TOP) + "/ship/queries", "psql nvtxt ": "psql ",
+        "'web%'": "%", "--host web17": "--host a"}
+
 
 def page():
     with open(os.path.join(TOP, "doc", "fleet.md"), encoding="utf-8") as file:
@@ -35,6 +42,21 @@ def commands():
     return block[1:]
 
 
+def asking_and_back():
+    """The last two blocks of commands. Its times are of a day that the test does not know."""
+    asking, back = re.findall(r"```sh\n(.*?)```", page(), re.S)[-2:]
+    assert asking.startswith("psql ") and back.startswith("nvtxt-ship pull "), (asking, back)
+    text = asking + (back if REPORT else back[:back.index("nvtxt-report")])
+    for said, means in HERE.items():
+        text = text.replace(said, means)
+    now = time.time()
+    for option, moment in (("since", now - 3600), ("until", now + 3600)):
+        said = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+        text, times = re.subn(r"--%s \S+" % option, "--%s %s" % (option, said), text)
+        equal(times, 1, text)
+    return text
+
+
 def test_the_ten_commands_bring_two_hosts_into_one_query():
     server = Postgres()  # for its programs and its user
     with tempfile.TemporaryDirectory(prefix="nvtxt-page-") as folder:
@@ -47,7 +69,7 @@ def test_the_ten_commands_bring_two_hosts_into_one_query():
         with open(folder + "/more", "w", encoding="utf-8") as file:
             file.write('TimeBase = Manual\n@Marker, Time, Message\nMarker, 5, "later"\n')
         with open(folder + "/all", "w", encoding="utf-8") as file:
-            file.write("set -eu\ntrap 'pg_ctl -D \"$F/pg\" -m immediate stop >&2' EXIT\n" + script + ENDED)
+            file.write("set -eu\ntrap 'pg_ctl -D \"$F/pg\" -m immediate stop >&2' EXIT\n" + script + ENDED + asking_and_back())
         for path in (folder + "/more", folder + "/all"):
             os.chmod(path, 0o666)
         if subprocess.run([*server.as_server, "test", "-r", os.path.join(programs, "ship", "nvtxt-ship")],
@@ -63,6 +85,9 @@ def test_the_ten_commands_bring_two_hosts_into_one_query():
         equal([line.split("|")[0].strip() for line in said.splitlines() if '{"rack"' in line], ["a", "b"],
               said)
         assert "a|3\nb|4\n" in said, said
+        back = said.partition("a|3\nb|4\n")[2]
+        for text in (" host ", "Section: Ranges", ":PUT /") if REPORT else (" host ",):
+            assert text in back, back
 
 
 def test_the_page_names_every_query():
