@@ -78,8 +78,8 @@ static int start(struct child *child, char *const *argv, const int out[2], const
     if (child->pid < 0) {
         error = -errno;
     } else if (read(fault[0], &error, sizeof(error)) == (ssize_t)sizeof(error)) {
-        (void)waitpid(child->pid, &child->status, 0);
         child->running = false;
+        child_reap(child);
     }
     close(fault[0]);
     return error;
@@ -127,16 +127,32 @@ static void stop_too(const struct child *child) {
     kill(child->pid, SIGCONT); // we run again: somebody sent us SIGCONT
 }
 
-static void reap(struct child *child) {
-    int status;
-    while (child->running && waitpid(child->pid, &status, WNOHANG | WUNTRACED) == child->pid) {
-        int stop = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
+// Asks for a change of the kind. False when there is none.
+static bool has_changed(const struct child *child, int kind, siginfo_t *info) {
+    *info = (siginfo_t){0};
+    return waitid(P_PID, (id_t)child->pid, info, kind | WNOHANG) == 0 && info->si_pid != 0;
+}
+
+// The end is seen without being taken: until child_reap() the process keeps its number.
+static void see_changes(struct child *child) {
+    siginfo_t info;
+    while (child->running && has_changed(child, WSTOPPED, &info)) {
+        int stop = info.si_status;
         if (stop == SIGTSTP || stop == SIGTTIN || stop == SIGTTOU) {
             stop_too(child);
-        } else if (stop == 0) {
-            child->status = status;
-            child->running = false;
         }
+    }
+    if (child->running && has_changed(child, WEXITED | WNOWAIT, &info)) {
+        child->status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0)
+                                                   : W_EXITCODE(0, info.si_status);
+        child->running = false;
+    }
+}
+
+void child_reap(struct child *child) {
+    if (!child->running && !child->reaped) {
+        (void)waitpid(child->pid, &child->status, 0);
+        child->reaped = true;
     }
 }
 
@@ -160,7 +176,7 @@ void child_update(struct child *child) {
             on_signal(child, &info);
         }
     }
-    reap(child);
+    see_changes(child);
 }
 
 void child_release_signals(const struct child *child) {

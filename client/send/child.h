@@ -18,6 +18,7 @@ struct child {
     int out, err;     // its output; owned by whoever takes them and leaves -1; -1 without pipes
     int signals;      // readable when child_update() is to be called; owned
     bool running;     // it has not ended
+    bool reaped;      // after its end: its number is free
     bool interrupted; // after its end a signal came that ends programs
     int status;       // of wait(2), once it has ended
     sigset_t mask;    // as we got it, and as the command has it
@@ -31,6 +32,9 @@ int child_start(struct child *child, char *const *argv, bool pipes);
 void child_close(struct child *child); // the command runs on
 
 void child_update(struct child *child); // passes signals on, and sees whether it has ended
+
+// After its end: gives its number back.
+void child_reap(struct child *child);
 
 // After its end, and after child_close(): signals come to us as before child_start().
 void child_release_signals(const struct child *child);

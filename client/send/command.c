@@ -318,6 +318,9 @@ static int64_t until(const struct command *c, int64_t now) {
     if (c->recording && c->since_ms >= 0) {
         earlier(&soonest, c->since_ms + patience(c));
     }
+    if (c->ended_ms > 0 && !c->child->reaped) {
+        earlier(&soonest, c->ended_ms + COMMAND_UNREAPED_MS);
+    }
     for (size_t i = 0; i < 2; i++) {
         if (c->ended_ms > 0 && c->streams[i].from >= 0 && is_idle(c, &c->streams[i])) {
             earlier(&soonest, c->ended_ms + COMMAND_LINGER_MS);
@@ -399,6 +402,15 @@ static void record_on(struct command *c) {
     }
 }
 
+// A daemon that acknowledges the first line, which names the command, has looked whose the command
+// is.
+static void reap(struct command *c) {
+    bool looked = !c->recording || c->transfer.sender.window.acked > 0;
+    if (c->ended_ms > 0 && (looked || clock_monotonic_ms() - c->ended_ms >= COMMAND_UNREAPED_MS)) {
+        child_reap(c->child);
+    }
+}
+
 static bool is_done(const struct command *c) {
     return c->ended_ms > 0 && is_over(c, &c->streams[0]) && is_over(c, &c->streams[1]) &&
            !c->recording;
@@ -424,6 +436,7 @@ static void run(struct command *c) {
         }
         wait_and_serve(c, now);
         record_on(c);
+        reap(c);
     }
 }
 
@@ -442,6 +455,9 @@ void command_run(struct child *child, char *const *argv, const struct command_re
         run(&c);
     } else {
         term_say(term, "out of memory");
+    }
+    if (!child->running) {
+        child_reap(child);
     }
     for (size_t i = 0; i < 2; i++) {
         close_stream(&c.streams[i]);

@@ -232,6 +232,7 @@ int steps_run_line(char **argv) {
         (void)poll(&signals, 1, -1);
         child_update(&child);
     }
+    child_reap(&child); // nobody is to look at it, and we end before its line is taken
     send_range(argv[0], text, describe(text, &child, argv + 1, begun_ns, clock_realtime_ns()));
     child_close(&child);
     child_die_likewise(&child);
