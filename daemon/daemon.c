@@ -364,8 +364,8 @@ static int start_serving(struct daemon *daemon) {
     return 0;
 }
 
-static int on_owner(void *context, int64_t pid, int64_t uid) {
-    return pid < 0 || pid > NVTXT_ID_MAX ? 0 : owners_set(context, (uint32_t)pid, uid);
+static int on_owner(void *context, int64_t pid, int64_t uid, bool proven) {
+    return pid < 0 || pid > NVTXT_ID_MAX ? 0 : owners_set(context, (uint32_t)pid, uid, proven);
 }
 
 // Which users own the names of processes.

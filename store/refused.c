@@ -115,8 +115,22 @@ static int write_rest(struct store *store, struct store_batch *batch, int64_t no
     return r;
 }
 
+// Owners come first: which names have an effect depends on them.
+static int write_owners(struct store *store, struct store_batch *batch) {
+    struct store_batch alone = *batch;
+    alone.first = NULL;
+    alone.live = alone.events = 0;
+    alone.clocks = NULL;
+    alone.losses = NULL;
+    int r = batch->owners ? write_batch(store, &alone) : STORE_DONE;
+    if (r == STORE_DONE) {
+        batch->owners = NULL;
+    }
+    return is_refusal(r) ? STORE_DONE : r;
+}
+
 int store_write_refused(struct store *store, struct store_batch *batch, int64_t now_ns) {
-    int r = STORE_DONE;
+    int r = write_owners(store, batch);
     for (struct store_share *share = batch->first; share && r == STORE_DONE;
          share = (struct store_share *)share->pub.next) {
         if (!share->written && !share->pub.discarded) {

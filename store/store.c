@@ -86,8 +86,8 @@ static int open_parts(struct store *store) {
         return SQLITE_NOMEM;
     }
     store_domains_init(&store->domains, &store->txn);
-    store_names_init(&store->names, &store->txn, &store->intern, &store->domains,
-                     &store->name_rows);
+    store_names_init(&store->names, &store->txn, &store->intern, &store->domains, &store->name_rows,
+                     &store->owners);
     store_owners_init(&store->owners, &store->txn);
     store_catalog_init(&store->catalog, &store->txn, &store->names);
     store_sessions_init(&store->sessions, &store->txn, &store->domains);

@@ -128,7 +128,8 @@ int store_sessions_open(struct store *store,
 
 // Hands out which user the names of each process belong to (see store_batch_owner). Ends and
 // returns in the same way.
-int store_owners_load(struct store *store, int (*on_owner)(void *context, int64_t pid, int64_t uid),
+int store_owners_load(struct store *store,
+                      int (*on_owner)(void *context, int64_t pid, int64_t uid, bool proven),
                       void *context);
 
 // ---- Losses -----------------------------------------------------------------------------------

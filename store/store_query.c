@@ -203,13 +203,16 @@ int64_t store_wal_bytes(const struct store *store) {
     return bytes_of(store, "-wal");
 }
 
-int store_owners_load(struct store *store, int (*on_owner)(void *context, int64_t pid, int64_t uid),
+int store_owners_load(struct store *store,
+                      int (*on_owner)(void *context, int64_t pid, int64_t uid, bool proven),
                       void *context) {
     sqlite3_stmt *stmt = NULL;
     int stopped = 0;
-    int rc = sqlite3_prepare_v2(store->db, "SELECT pid, uid FROM NVTXT_OWNERS", -1, &stmt, NULL);
+    int rc =
+        sqlite3_prepare_v2(store->db, "SELECT pid, uid, proven FROM NVTXT_OWNERS", -1, &stmt, NULL);
     while (stopped == 0 && store_sql_next(stmt, &rc)) {
-        stopped = on_owner(context, sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1));
+        stopped = on_owner(context, sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1),
+                           sqlite3_column_int(stmt, 2) != 0);
     }
     sqlite3_finalize(stmt);
     return stopped ? stopped : store_translate(store, rc, "read");

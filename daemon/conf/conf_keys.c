@@ -146,7 +146,9 @@ const struct conf_key conf_keys[] = {
     {"SessionExpiry", CONF_DURATION, CONF_AT_ONCE, AT(session_expiry_ms), 1000, 3650 * DAY_MS, NULL,
      "24h", USERS, "The daemon closes a session that has had no connection for so long."},
     {"Claim", CONF_CHOICE, CONF_NEW_SOURCES, AT(claim), 0, 0, "none|peer", "none", USERS,
-     "peer: the daemon refuses events that name another process than the sender's."},
+     "peer: the daemon refuses events of living processes other than the sender and its "
+     "descendants, "
+     "and of those that are gone and were another user's."},
 
     {"WatchDirectory", CONF_PATHS, CONF_AT_ONCE, AT(watch_directory), 0, 0, NULL, "", WATCH,
      "A folder whose files *.nvtxt are followed, each as a source of its own. May be given several "

@@ -94,19 +94,6 @@ void conn_read_rest(struct conn *conn, size_t limit) {
 
 // ---- Lines --------------------------------------------------------------------------------------
 
-// Whether this user has a connection of the same process as the source.
-static bool is_in_use(const struct source *source, int64_t uid) {
-    const struct conn *self = source->owner;
-    for (const struct conn *conn = self->server->conns; conn; conn = conn->next) {
-        const struct peer *peer = &conn->peer;
-        if (conn->source && peer->pid == source->peer.pid && peer->uid == uid &&
-            peer->start == source->peer.start) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void on_failed(struct source *source) {
     struct conn *conn = source->owner;
     log_limited(&conn->server->hub.log_memory, LOG_LEVEL_ERROR,
@@ -126,6 +113,7 @@ int conn_open_source(struct conn *conn, int64_t id, enum store_source_kind kind,
     source->owner = conn;
     source->on_failed = on_failed;
     source->user = conn->user;
+    source->claims.claimed = server->hub.config->claim == CONF_CLAIM_PEER;
     conn->events = nvtxt_interp_counters(interp_take)->events;
     source->session_id = conn->session ? conn->session->id : NULL;
     if (source_set_name(source, name) < 0 ||
@@ -136,7 +124,7 @@ int conn_open_source(struct conn *conn, int64_t id, enum store_source_kind kind,
     conn->source = source;
     source_count_held(source);
     hub_refresh_clocks(&server->hub, source);
-    return source_claim_names(source, is_in_use);
+    return claims_take_peer(&source->claims, conn->accepted_changes);
 }
 
 static int open_plain(struct conn *conn) {
@@ -529,6 +517,7 @@ struct conn *conn_new(struct server *server, int fd_take) {
     conn->pipe.data = conn;
     conn->server = server;
     conn->accepted_ns = clocks_realtime_ns();
+    conn->accepted_changes = server->hub.owners.changes;
     nvtxt_frame_init(&conn->frame, server->hub.limits.line_bytes);
     outq_init(&conn->outq, (uv_stream_t *)&conn->pipe, OUTQ_LIMIT_BYTES, on_drained);
     LIST_ADD(server->conns, conn);

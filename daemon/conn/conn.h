@@ -50,13 +50,14 @@ struct conn {
     bool reading;
     uint64_t read_at; // hub.loop_count when it was read last
     struct peer peer;
-    struct quota_user *user;  // the connection counts there; NULL: nowhere
-    uint64_t losses_reported; // by its client; counted there like events
-    size_t partial;           // bytes of a line without its end so far, counted there
-    uint64_t events;          // counted there
-    uint64_t rows;            // counted there like events: names, diagnostics, the source itself
-    uint64_t drain_until_ms;  // DRAINING: closed then, in the time of the loop
-    int64_t accepted_ns;      // realtime
+    struct quota_user *user;   // the connection counts there; NULL: nowhere
+    uint64_t losses_reported;  // by its client; counted there like events
+    size_t partial;            // bytes of a line without its end so far, counted there
+    uint64_t events;           // counted there
+    uint64_t rows;             // counted there like events: names, diagnostics, the source itself
+    uint64_t drain_until_ms;   // DRAINING: closed then, in the time of the loop
+    int64_t accepted_ns;       // realtime
+    uint32_t accepted_changes; // hub.owners.changes then
     struct nvtxt_frame frame;
     struct nvtxt_buf pending; // what came after the hello; used when the session is loaded
     struct source *source;    // owned; NULL before the first line

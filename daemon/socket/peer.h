@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PEER_COMM_SIZE 64 // the kernel's own limit is 16; threads of user space can do no better
+#include "daemon/base/process.h"
 
 struct peer {
     int64_t pid, uid, gid;
-    int64_t start;             // of its process, in ticks as in /proc/PID/stat; 0: not known
-    char comm[PEER_COMM_SIZE]; // "" when not known
+    int64_t start;                // of its process, in ticks as in /proc/PID/stat; 0: not known
+    char comm[PROCESS_COMM_SIZE]; // "" when not known
 };
 
 // Fills pid, uid and gid of the process at the other end; the rest is empty. Costs one system call.

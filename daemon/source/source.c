@@ -2,8 +2,7 @@
 //
 // What a line makes goes from the interpreter through the sink into the share. What it costs in
 // bytes is counted for its user at once. Before each line the interpreter is allowed as much to
-// keep open as the other sources of the user leave. Guards of the interpreter ask here whether a
-// name line may have an effect (owners.h).
+// keep open as the other sources of the user leave. What it may do with processes is in claims.c.
 #include "daemon/source/source.h"
 
 #include <errno.h>
@@ -12,63 +11,12 @@
 
 #include "daemon/base/clocks.h"
 #include "daemon/base/stats.h"
-#include "daemon/source/owners.h"
 #include "daemon/source/quota.h"
 #include "protocol/base/hash.h"
 #include "protocol/interp/state.h"
 #include "store/store.h"
 
 #define STATE_KEPT 65536 // a longer buffer is freed after use
-
-// ---- Owners of names ----------------------------------------------------------------------------
-
-// The first user that uses or names a process owns its names.
-static int own(struct source *source, uint32_t pid) {
-    struct owners *owners = source->batcher->owners;
-    if (owners_of(owners, pid) != OWNERS_NOBODY) {
-        return 0;
-    }
-    struct store_batch *batch = batcher_open_batch(source->batcher);
-    if (!batch || store_batch_owner(batch, pid, source->peer.uid, false, NULL) < 0) {
-        return -ENOMEM;
-    }
-    return owners_set(owners, pid, source->peer.uid);
-}
-
-static bool may_name(void *context, uint32_t pid) {
-    struct source *source = context;
-    if (source->peer.uid == 0) {
-        return true;
-    }
-    int64_t owner = owners_of(source->batcher->owners, pid);
-    if (owner == OWNERS_NOBODY) {
-        return own(source, pid) == 0;
-    }
-    return owner == source->peer.uid;
-}
-
-int source_claim_names(struct source *source,
-                       bool (*in_use)(const struct source *source, int64_t uid)) {
-    struct batcher *batcher = source->batcher;
-    if (source->peer.pid <= 0) {
-        return 0;
-    }
-    uint32_t pid = (uint32_t)source->peer.pid & NVTXT_ID_MAX;
-    int64_t owner = owners_of(batcher->owners, pid);
-    if (owner == OWNERS_NOBODY) {
-        return own(source, pid);
-    }
-    if (owner == source->peer.uid || in_use(source, owner)) {
-        return 0;
-    }
-    batcher_push(batcher, false); // names that the owner before has given go first
-    struct store_batch *batch = batcher_open_batch(batcher);
-    const char *comm = source->peer.comm[0] ? source->peer.comm : NULL;
-    if (!batch || store_batch_owner(batch, pid, source->peer.uid, true, comm) < 0) {
-        return -ENOMEM;
-    }
-    return owners_set(batcher->owners, pid, source->peer.uid);
-}
 
 static int settle(struct batch_member *member);
 static void on_failed(struct batch_member *member);
@@ -87,9 +35,10 @@ struct source *source_new(struct batcher *batcher, int64_t id, enum store_source
     source->kind = kind;
     source->interp = interp_take;
     source->reported = *nvtxt_interp_counters(interp_take);
-    source->used_pid = UINT32_MAX;
     source->member = (struct batch_member){.settle = settle, .on_failed = on_failed};
-    nvtxt_interp_guard_names(interp_take, may_name, source);
+    source->claims = (struct claims){
+        .batcher = batcher, .peer = &source->peer, .is_file = kind == STORE_SOURCE_FILE};
+    claims_guard(&source->claims, interp_take);
     return source;
 }
 
@@ -98,6 +47,7 @@ void source_free(struct source *source) {
         return;
     }
     nvtxt_interp_free(source->interp);
+    claims_deinit(&source->claims);
     free(source->name);
     free(source);
 }
@@ -154,7 +104,7 @@ void source_count_held(struct source *source) {
     if (!source->user) {
         return;
     }
-    size_t held = nvtxt_interp_held(source->interp);
+    size_t held = nvtxt_interp_held(source->interp) + claims_bytes(&source->claims);
     source->user->held += held - source->held;
     source->held = held;
 }
@@ -215,11 +165,6 @@ int source_line(struct source *source, struct nvtxt_slice line) {
     allow(source);
     r = nvtxt_interp_line(source->interp, line, &source->sink);
     source_count_held(source);
-    uint32_t pid;
-    if (r >= 0 && nvtxt_interp_event_pid(source->interp, &pid) && pid != source->used_pid) {
-        source->used_pid = pid;
-        r = own(source, pid);
-    }
     charge(source, store_batch_bytes(batch) - before);
     count_unsaved(source);
     return checked(source, r);

@@ -12,6 +12,7 @@
 
 #include "daemon/socket/peer.h"
 #include "daemon/source/batcher.h"
+#include "daemon/source/claims.h"
 #include "protocol/base/hash.h"
 #include "protocol/interp/interp.h"
 #include "store/value/batch.h"
@@ -40,7 +41,7 @@ struct source {
     bool over;                      // source_end() was called
 
     struct batcher *batcher; // borrowed
-    uint32_t used_pid;       // process of its last event, which has an owner; UINT32_MAX: none yet
+    struct claims claims;    // the processes that it used and named
     struct quota_user *user; // borrowed: whose quota its lines count in; NULL: nobody's
     struct batch_member member;
     struct nvtxt_sink sink; // into its share of the batch
@@ -71,12 +72,6 @@ int source_join_batch(struct source *source);
 // Counts for its user what it keeps open; before it is freed, that it keeps nothing open any more.
 void source_count_held(struct source *source);
 void source_release_held(struct source *source);
-
-// The kernel says that its process is its user's: makes the user the owner of the names of the
-// process, unless `in_use` says that their owner has a connection of the same process. To be called
-// before the first line. Returns 0 or -ENOMEM.
-int source_claim_names(struct source *source,
-                       bool (*in_use)(const struct source *source, int64_t uid));
 
 // Interprets one line. Returns 0, or -errno: the source has failed.
 int source_line(struct source *source, struct nvtxt_slice line);

@@ -20,6 +20,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -120,6 +121,7 @@ struct bqueue {
     struct job *done, **done_tail; // to the loop
     bool hurry;
     struct writer_state state;
+    atomic_uint stores; // how often the writer has gone on in another file; any thread reads it
     void (*ring)(void *context);
     void *context;
 };
@@ -141,6 +143,11 @@ struct job *bqueue_try_take(struct bqueue *queue);          // does not wait; NU
 void bqueue_finish(struct bqueue *queue, struct job *list); // jobs linked by next, in order
 bool bqueue_pause(struct bqueue *queue, unsigned ms); // waits; true: bqueue_hurry() was called
 void bqueue_set_state(struct bqueue *queue, const struct writer_state *state);
+
+// Any thread.
+static inline unsigned bqueue_stores(struct bqueue *queue) {
+    return atomic_load_explicit(&queue->stores, memory_order_relaxed);
+}
 
 // Any thread: what the keeper adds to the state.
 void bqueue_set_old(struct bqueue *queue, int64_t segments, int64_t bytes,

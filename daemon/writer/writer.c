@@ -28,6 +28,7 @@
 static void publish_segment(struct writer *writer) {
     const char *file = writer->store ? store_file(writer->store) : "";
     snprintf(writer->state.segment, sizeof(writer->state.segment), "%s", nvtxt_base_name(file));
+    atomic_fetch_add(&writer->queue->stores, 1);
 }
 
 static void publish(struct writer *writer) {

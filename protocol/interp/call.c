@@ -298,20 +298,36 @@ static int take_listed(const struct nvtxt_call_context *context, const struct nv
     return fault;
 }
 
+const char *nvtxt_why_not_claimed(const struct nvtxt_source_config *config,
+                                  const struct nvtxt_guard *guard, uint32_t pid) {
+    if (!config->claim || pid == config->claimed_pid ||
+        (config->began_pid && pid == config->began_pid)) {
+        return NULL;
+    }
+    return guard && guard->why_not_claimed ? guard->why_not_claimed(guard->context, pid)
+                                           : "the daemon takes no other";
+}
+
+void nvtxt_not_claimed(const struct nvtxt_source_config *config, uint32_t pid, const char *why,
+                       uint32_t column, struct nvtxt_diag *diag) {
+    nvtxt_diag_set(diag, NVTXT_DIAG_FOREIGN_PROCESS, column,
+                   "ProcessId %u is not the sender's own (%u): %s", pid, config->claimed_pid, why);
+}
+
 static int check_claim(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
                        const struct nvtxt_call *call, bool fault, struct nvtxt_diag *diag) {
+    const struct nvtxt_source_config *config = context->config;
     bool takes_process =
         (nvtxt_commands[stmt->command].accepted & nvtxt_arg_bit(NVTXT_ARG_PROCESS_ID)) != 0;
-    const struct nvtxt_source_config *config = context->config;
-    if (!config->claim || !takes_process || call->pid == config->claimed_pid ||
-        (config->began_pid && call->pid == config->began_pid)) {
+    const char *why = config->claim && takes_process
+                          ? nvtxt_why_not_claimed(config, context->guard, call->pid)
+                          : NULL;
+    if (!why) {
         return fault;
     }
     uint32_t column = nvtxt_call_column(stmt, context->definition, NVTXT_ARG_PROCESS_ID);
     if (!fault || column < diag->column) {
-        nvtxt_diag_set(diag, NVTXT_DIAG_FOREIGN_PROCESS, column,
-                       "ProcessId %u is not the sender's own (%u), which the daemon requires",
-                       call->pid, config->claimed_pid);
+        nvtxt_not_claimed(config, call->pid, why, column, diag);
     }
     return 1;
 }

@@ -55,11 +55,21 @@ struct nvtxt_plan {
 // What a call is resolved against.
 struct nvtxt_call_context {
     const struct nvtxt_source_config *config;
+    const struct nvtxt_guard *guard;         // NULL: none
     const struct nvtxt_clock_offset *clocks; // one per enum nvtxt_timebase
     const struct nvtxt_symtab *symtab;
     const struct nvtxt_cmddef *definition; // of the command
     struct nvtxt_plan *plan;               // of the command; remade here when it is stale
 };
+
+// Why the claim of the configuration does not allow the process; NULL: it does. `guard` may be
+// NULL.
+const char *nvtxt_why_not_claimed(const struct nvtxt_source_config *config,
+                                  const struct nvtxt_guard *guard, uint32_t pid);
+
+// Fills the diagnostic that says so.
+void nvtxt_not_claimed(const struct nvtxt_source_config *config, uint32_t pid, const char *why,
+                       uint32_t column, struct nvtxt_diag *diag);
 
 // Returns 0, 1 with `diag` filled at the leftmost fault, or -ENOMEM. `call` is valid until the next
 // assignment and while the line is.

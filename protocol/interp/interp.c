@@ -67,19 +67,12 @@ void nvtxt_interp_set_clock(struct nvtxt_interp *interp, enum nvtxt_timebase bas
     }
 }
 
-void nvtxt_interp_guard_names(struct nvtxt_interp *interp,
-                              bool (*may_name)(void *context, uint32_t pid), void *context) {
-    interp->may_name = may_name;
-    interp->may_name_context = context;
+void nvtxt_interp_set_guard(struct nvtxt_interp *interp, const struct nvtxt_guard *guard) {
+    interp->guard = *guard;
 }
 
 uint64_t nvtxt_interp_rows(const struct nvtxt_interp *interp) {
     return interp->rows;
-}
-
-bool nvtxt_interp_event_pid(const struct nvtxt_interp *interp, uint32_t *pid) {
-    *pid = interp->event_pid;
-    return interp->has_event;
 }
 
 bool nvtxt_interp_has_levels(const struct nvtxt_interp *interp) {

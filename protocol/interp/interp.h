@@ -39,17 +39,13 @@ int nvtxt_interp_overlong(struct nvtxt_interp *interp, struct nvtxt_slice start,
 // and freed.
 int nvtxt_interp_end(struct nvtxt_interp *interp, const struct nvtxt_sink *sink);
 
-// Sets the function that says whether the source may name a process, its threads and its
-// categories. A name that it may not give has no effect and gets the warning foreign-name. Without
-// a function it may name every process.
-void nvtxt_interp_guard_names(struct nvtxt_interp *interp,
-                              bool (*may_name)(void *context, uint32_t pid), void *context);
+// Sets what says whether the source may use and name processes; it is copied. A name that it may
+// not give has no effect and gets the warning foreign-name, once a source. Without a guard it may
+// name every process, and the claim of its configuration is to the letter.
+void nvtxt_interp_set_guard(struct nvtxt_interp *interp, const struct nvtxt_guard *guard);
 
 // Names and diagnostics that were handed to sinks since the interpreter was made.
 uint64_t nvtxt_interp_rows(const struct nvtxt_interp *interp);
-
-// The process of the latest event. False when there was none.
-bool nvtxt_interp_event_pid(const struct nvtxt_interp *interp, uint32_t *pid);
 
 // Sets the offset of a clock, as it was measured last. Before that the values of the clock count as
 // nanoseconds, with the warning no-clock. ClockRealtime needs no offset: it is 0.

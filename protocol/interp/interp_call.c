@@ -57,21 +57,25 @@ static bool stands_at_event(enum nvtxt_name_kind kind) {
     return kind == NVTXT_NAME_CATEGORY || kind == NVTXT_NAME_THREAD || kind == NVTXT_NAME_DOMAIN;
 }
 
-// A domain is a label that anybody may use: it is never foreign.
-static bool is_foreign(const struct nvtxt_interp *interp, const struct nvtxt_name *name) {
+// Why the name may not be given; NULL: it may. A domain is a label that anybody may use: it is
+// never foreign. A category without a process of its own is of the event's, which `*pid` then is.
+static const char *why_foreign(const struct nvtxt_interp *interp, const struct nvtxt_name *name,
+                               uint32_t *pid) {
     bool of_event = name->kind == NVTXT_NAME_CATEGORY && !name->own_pid;
+    *pid = of_event ? interp->event_pid : name->pid;
     if (name->kind == NVTXT_NAME_DOMAIN || (of_event && !interp->has_event)) {
-        return false;
+        return NULL;
     }
-    return !nvtxt_interp_may_name(interp, of_event ? interp->event_pid : name->pid);
+    return nvtxt_interp_why_not_named(interp, *pid);
 }
 
 // `domain` (may be NULL) is what name->domain shows.
 static int give_name(struct nvtxt_job *job, struct nvtxt_name *name, struct nvtxt_refstr *domain) {
     struct nvtxt_interp *interp = job->interp;
-    if (is_foreign(interp, name)) {
-        nvtxt_job_warn(job, NVTXT_DIAG_FOREIGN_NAME, job->stmt.name->column,
-                       (struct nvtxt_slice){NULL, 0});
+    uint32_t pid;
+    const char *why = why_foreign(interp, name, &pid);
+    if (why) {
+        nvtxt_job_warn_name(job, pid, why);
         return 0;
     }
     if (!interp->has_event && stands_at_event(name->kind)) {
@@ -100,35 +104,36 @@ static void count_event(struct nvtxt_counters *counters, const struct nvtxt_even
     counters->has_time = true;
 }
 
-// Hands on the names that waited. A category that turns out to be of another user's process has no
-// effect; its warning has the line of the event.
+// Hands on the names that waited. Those that the source may not give now have no effect; the
+// warning has the line of the event.
 static int store_waiting(struct nvtxt_interp *interp, int64_t at, uint32_t pid, uint32_t tid,
                          const struct nvtxt_sink *sink) {
-    bool may = nvtxt_interp_may_name(interp, pid);
+    struct nvtxt_waiting_dropped dropped = {0};
     size_t names = interp->waiting.table.count;
-    int dropped = nvtxt_waiting_store(&interp->waiting, at, pid, tid, may, sink);
-    if (dropped < 0) {
-        return dropped;
+    int r = nvtxt_waiting_store(&interp->waiting, at, pid, tid, &interp->guard, sink, &dropped);
+    if (r < 0) {
+        return r;
     }
-    interp->rows += names - (size_t)dropped;
+    interp->rows += names - dropped.count;
     interp->saved.waited |= names > 0;
-    for (; dropped > 0; dropped--) {
-        struct nvtxt_diag diag;
-        nvtxt_diag_set(&diag, NVTXT_DIAG_FOREIGN_NAME, 1,
-                       "a category was named before the first event, which is of another user's "
-                       "process; only that user may name its categories");
-        diag.line = interp->counters.lines;
-        int r = nvtxt_interp_hand_on(interp, &diag, sink);
-        if (r < 0) {
-            return r;
-        }
-    }
-    return 0;
+    return dropped.count ? nvtxt_interp_warn_name(interp, dropped.pid, dropped.why, sink) : 0;
+}
+
+// Something of the source is of the process. If another user named it, too, and neither can prove
+// that it is theirs, it has no name from now on.
+static int use_process(struct nvtxt_interp *interp, uint32_t pid, const struct nvtxt_sink *sink) {
+    const struct nvtxt_guard *guard = &interp->guard;
+    int r = guard->on_use ? guard->on_use(guard->context, pid) : 0;
+    return r > 0 ? nvtxt_interp_warn_name(interp, pid, NVTXT_WHY_SHARED, sink) : r;
 }
 
 static int store_event(struct nvtxt_interp *interp, const struct nvtxt_event *event,
                        const struct nvtxt_sink *sink) {
     int r = sink->on_event(sink->context, event);
+    r = r < 0 ? r : use_process(interp, event->pid, sink);
+    if (r >= 0 && event->ended_elsewhere) {
+        r = use_process(interp, event->end_pid, sink);
+    }
     if (r < 0) {
         return r;
     }
@@ -210,7 +215,10 @@ static int open_range(struct nvtxt_job *job, enum nvtxt_event_type type) {
         return r;
     }
     r = nvtxt_ranges_open(&job->interp->ranges, &job->interp->config.limits, &range, domain);
-    return r > 0 ? nvtxt_job_limit(job, job->stmt.name->column, nvtxt_ranges_limit_name(r)) : r;
+    if (r > 0) {
+        return nvtxt_job_limit(job, job->stmt.name->column, nvtxt_ranges_limit_name(r));
+    }
+    return r < 0 ? r : use_process(job->interp, call->pid, job->sink);
 }
 
 static void warn_if_backwards(struct nvtxt_job *job, const struct nvtxt_event *event,
@@ -351,12 +359,6 @@ static void set_category_process(const struct nvtxt_job *job, struct nvtxt_name 
     name->tid = 0;
 }
 
-// Whether the claim allows the name; call.c checks the other commands in check_claim().
-static bool is_claimed(const struct nvtxt_source_config *config, const struct nvtxt_name *name) {
-    return !config->claim || !name->own_pid || name->pid == config->claimed_pid ||
-           (config->began_pid && name->pid == config->began_pid);
-}
-
 // A counter is named in the process that $ProcessId says, else in the default one.
 static void set_counter_process(const struct nvtxt_job *job, struct nvtxt_name *name) {
     set_category_process(job, name);
@@ -386,10 +388,11 @@ static int call_set_name(struct nvtxt_job *job, enum nvtxt_name_kind kind) {
     } else if (kind == NVTXT_NAME_COUNTER) {
         set_counter_process(job, &name);
     }
-    if (!is_claimed(&job->interp->config, &name)) {
-        nvtxt_diag_set(&job->diag, NVTXT_DIAG_FOREIGN_PROCESS, job->stmt.name->column,
-                       "ProcessId %u is not the sender's own (%u), which the daemon requires",
-                       name.pid, job->interp->config.claimed_pid);
+    const struct nvtxt_source_config *config = &job->interp->config;
+    const char *why = // call.c checks the other commands
+        name.own_pid ? nvtxt_why_not_claimed(config, &job->interp->guard, name.pid) : NULL;
+    if (why) {
+        nvtxt_not_claimed(config, name.pid, why, job->stmt.name->column, &job->diag);
         return 1;
     }
     return give_name(job, &name, domain);
@@ -491,8 +494,12 @@ int nvtxt_job_call(struct nvtxt_job *job) {
             return -ENOMEM;
         }
     }
-    struct nvtxt_call_context context = {&interp->config, interp->clocks, &interp->symtab,
-                                         &interp->definitions[command], interp->plans[command]};
+    struct nvtxt_call_context context = {&interp->config,
+                                         &interp->guard,
+                                         interp->clocks,
+                                         &interp->symtab,
+                                         &interp->definitions[command],
+                                         interp->plans[command]};
     int r = nvtxt_call_resolve(&context, &job->stmt, &job->call, &job->diag);
     if (r == 0) {
         r = execute_command(job);

@@ -30,7 +30,29 @@ int nvtxt_job_report(struct nvtxt_job *job) {
 
 void nvtxt_job_warn(struct nvtxt_job *job, enum nvtxt_diag_code code, uint32_t column,
                     struct nvtxt_slice text) {
-    job->warnings[job->warning_count++] = (struct nvtxt_warning){code, column, text};
+    job->warnings[job->warning_count++] =
+        (struct nvtxt_warning){.code = code, .column = column, .text = text};
+}
+
+void nvtxt_job_warn_name(struct nvtxt_job *job, uint32_t pid, const char *why) {
+    if (job->interp->warned_name) {
+        return;
+    }
+    job->interp->warned_name = true;
+    nvtxt_job_warn(job, NVTXT_DIAG_FOREIGN_NAME, job->stmt.name->column, nvtxt_slice_of(why));
+    job->warnings[job->warning_count - 1].pid = pid;
+}
+
+int nvtxt_interp_warn_name(struct nvtxt_interp *interp, uint32_t pid, const char *why,
+                           const struct nvtxt_sink *sink) {
+    struct nvtxt_diag diag;
+    if (interp->warned_name) {
+        return 0;
+    }
+    interp->warned_name = true;
+    nvtxt_diag_set(&diag, NVTXT_DIAG_FOREIGN_NAME, 1, "process %u %s", pid, why);
+    diag.line = interp->counters.lines;
+    return nvtxt_interp_hand_on(interp, &diag, sink);
 }
 
 void nvtxt_job_warn_argument(struct nvtxt_job *job, enum nvtxt_diag_code code, enum nvtxt_arg arg,
@@ -67,9 +89,8 @@ static void describe(struct nvtxt_diag *diag, const struct nvtxt_warning *warnin
         nvtxt_diag_set(diag, code, column, "range ends before it starts; it is kept as given");
         break;
     case NVTXT_DIAG_FOREIGN_NAME:
-        nvtxt_diag_set(diag, code, column,
-                       "the process is another user's; only its user may name it, its threads and "
-                       "its categories");
+        nvtxt_diag_set(diag, code, column, "process %u %.*s", warning->pid, (int)text.len,
+                       text.data);
         break;
     case NVTXT_DIAG_NO_CLOCK:
         nvtxt_diag_set(diag, code, column,

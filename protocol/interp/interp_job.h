@@ -16,6 +16,7 @@ struct nvtxt_warning {
     enum nvtxt_diag_code code;
     uint32_t column;
     struct nvtxt_slice text;
+    uint32_t pid; // of foreign-name
 };
 
 struct nvtxt_job {
@@ -48,10 +49,19 @@ void nvtxt_job_warn(struct nvtxt_job *job, enum nvtxt_diag_code code, uint32_t c
 void nvtxt_job_warn_argument(struct nvtxt_job *job, enum nvtxt_diag_code code, enum nvtxt_arg arg,
                              struct nvtxt_slice text);
 
-// Whether the source may name things of the process.
-static inline bool nvtxt_interp_may_name(const struct nvtxt_interp *interp, uint32_t pid) {
-    return !interp->may_name || interp->may_name(interp->may_name_context, pid);
+// Collects the warning foreign-name, unless there was one before.
+void nvtxt_job_warn_name(struct nvtxt_job *job, uint32_t pid, const char *why);
+
+// Why the source may not name things of the process; NULL: it may.
+static inline const char *nvtxt_interp_why_not_named(const struct nvtxt_interp *interp,
+                                                     uint32_t pid) {
+    const struct nvtxt_guard *guard = &interp->guard;
+    return guard->why_not_named ? guard->why_not_named(guard->context, pid) : NULL;
 }
+
+// Hands on the warning foreign-name, outside of a line's warnings, unless there was one before.
+int nvtxt_interp_warn_name(struct nvtxt_interp *interp, uint32_t pid, const char *why,
+                           const struct nvtxt_sink *sink);
 
 // Hands on the line's warnings, leftmost first.
 int nvtxt_job_hand_on_warnings(struct nvtxt_job *job);

@@ -38,11 +38,11 @@ struct nvtxt_interp {
     uint64_t diagnostics; // that the sink got
     bool warned_timebase; // the one-time warnings that were given
     bool warned_clock;
+    bool warned_name;
     uint8_t mapped_clock; // the first known clock that the mapping overrode; 0: none
 
-    bool (*may_name)(void *context, uint32_t pid); // NULL: every process
-    void *may_name_context;
-    uint64_t rows; // names and diagnostics that were handed on, in this process
+    struct nvtxt_guard guard; // without functions: none
+    uint64_t rows;            // names and diagnostics that were handed on, in this process
 
     bool has_latest; // a call had an effect; the four times mean something
     int64_t latest;  // largest time of such a call, on the timeline

@@ -21,10 +21,27 @@ struct nvtxt_sink {
     void *context;
 };
 
+// What the outside says of processes: whether the source may use and name them. Each function gets
+// `context`; texts are static, and go on a sentence that begins with the process.
+#define NVTXT_WHY_SHARED                                                                           \
+    "was used by two users, and neither could prove that it is theirs: it has no name"
+
+struct nvtxt_guard {
+    // An event or an open range of the source is of the process. Returns 0; 1 when that takes away
+    // the name that another user gave it; or -errno.
+    int (*on_use)(void *context, uint32_t pid);
+    // Why the source may not name the process, its threads and its categories; NULL: it may.
+    const char *(*why_not_named)(void *context, uint32_t pid);
+    // With a claim, and not for the processes of the configuration: why it may not use the process;
+    // NULL: it may.
+    const char *(*why_not_claimed)(void *context, uint32_t pid);
+    void *context;
+};
+
 struct nvtxt_source_config {
     struct nvtxt_limits limits;
     uint32_t default_pid; // ProcessId where none is given; 0 for a file
-    bool claim;           // refuse events of another process than these
+    bool claim;           // refuse events of another process than these, if the guard says so
     uint32_t claimed_pid; // the sender
     uint32_t began_pid;   // who began the session that the sender has resumed; 0: nobody else
     int64_t opened_ns;    // realtime when the source was opened: names of a source that ends

@@ -12,7 +12,8 @@
 //   nvtx          [1], or left out without the extension nvtx
 //   expiry        [seconds], or left out when the session did not say
 //   counters      [lines, events, warnings, errors, has_time, first_ns, last_ns]
-//   diagnostics   [handed on, a time base had its warning, a clock had its warning]
+//   diagnostics   [handed on, a time base had its warning, a clock had its warning, a name of
+//                 another's process had its warning]; older versions had three
 //   latest        [has_latest, latest, raw_smallest, raw_largest]
 //   event         [has_event, start, pid, tid]
 //   last_seq      number of the newest range
@@ -94,8 +95,9 @@ static void save_head(const struct nvtxt_interp *interp, int64_t version, struct
     add_ints(out, ",\"counters\":", 7, (int64_t)counters->lines, (int64_t)counters->events,
              (int64_t)counters->warnings, (int64_t)counters->errors, (int64_t)counters->has_time,
              counters->first_ns, counters->last_ns);
-    add_ints(out, ",\"diagnostics\":", 3, (int64_t)interp->diagnostics,
-             (int64_t)interp->warned_timebase, (int64_t)interp->warned_clock);
+    add_ints(out, ",\"diagnostics\":", 4, (int64_t)interp->diagnostics,
+             (int64_t)interp->warned_timebase, (int64_t)interp->warned_clock,
+             (int64_t)interp->warned_name);
     add_ints(out, ",\"latest\":", 4, (int64_t)interp->has_latest, interp->latest,
              interp->raw_smallest, interp->raw_largest);
     add_ints(out, ",\"event\":", 4, (int64_t)interp->has_event, interp->event_start,
@@ -177,6 +179,7 @@ static int restore_counters(struct nvtxt_interp *interp, const json_t *state) {
     interp->diagnostics = read_count(&in);
     interp->warned_timebase = read_flag(&in);
     interp->warned_clock = read_flag(&in);
+    interp->warned_name = in.at < json_array_size(in.array) && read_flag(&in);
     return finished(&in);
 }
 

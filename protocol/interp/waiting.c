@@ -25,15 +25,23 @@ void nvtxt_waiting_deinit(struct nvtxt_waiting *waiting) {
     *waiting = (struct nvtxt_waiting){0};
 }
 
+// Whether the source may give the name now: the process may have become another user's.
+static bool may_give(const struct nvtxt_guard *guard, enum nvtxt_name_kind kind, uint32_t pid,
+                     struct nvtxt_waiting_dropped *dropped) {
+    const char *why = kind != NVTXT_NAME_DOMAIN && guard->why_not_named
+                          ? guard->why_not_named(guard->context, pid)
+                          : NULL;
+    if (why && dropped->count++ == 0) {
+        dropped->pid = pid;
+        dropped->why = why;
+    }
+    return !why;
+}
+
 int nvtxt_waiting_store(struct nvtxt_waiting *waiting, int64_t at, uint32_t pid, uint32_t tid,
-                        bool may_name, const struct nvtxt_sink *sink) {
-    int dropped = 0;
-    const struct nvtxt_waiting_name *each = waiting->first;
-    for (; each; each = each->next) {
-        if (!may_name && each->kind == NVTXT_NAME_CATEGORY && !each->own_pid) {
-            dropped++;
-            continue;
-        }
+                        const struct nvtxt_guard *guard, const struct nvtxt_sink *sink,
+                        struct nvtxt_waiting_dropped *dropped) {
+    for (const struct nvtxt_waiting_name *each = waiting->first; each; each = each->next) {
         struct nvtxt_name name = {
             .kind = each->kind,
             .text = nvtxt_refstr_slice(each->text),
@@ -46,13 +54,14 @@ int nvtxt_waiting_store(struct nvtxt_waiting *waiting, int64_t at, uint32_t pid,
             .at_pid = pid,
             .at_tid = tid,
         };
-        int r = sink->on_name(sink->context, &name);
+        int r =
+            may_give(guard, name.kind, name.pid, dropped) ? sink->on_name(sink->context, &name) : 0;
         if (r < 0) {
             return r;
         }
     }
     nvtxt_waiting_deinit(waiting);
-    return dropped;
+    return 0;
 }
 
 static bool is_same_thing(const struct nvtxt_waiting_name *waiting, const struct nvtxt_name *name) {

@@ -46,8 +46,15 @@ int nvtxt_waiting_set(struct nvtxt_waiting *waiting, const struct nvtxt_limits *
 // From now on no name counts as changed.
 void nvtxt_waiting_settle(struct nvtxt_waiting *waiting);
 
+// Names that their source may not give: how many, and of the first one the process and why.
+struct nvtxt_waiting_dropped {
+    size_t count;
+    uint32_t pid;
+    const char *why;
+};
+
 // Hands all names to the sink, with the time (ns) and the thread of their event, and forgets them.
-// Without `may_name` the names of categories of that thread's process are dropped. Returns the
-// number of dropped names, or -errno of the sink.
+// Names that the guard refuses are dropped. Returns 0, or -errno of the sink.
 int nvtxt_waiting_store(struct nvtxt_waiting *waiting, int64_t at, uint32_t pid, uint32_t tid,
-                        bool may_name, const struct nvtxt_sink *sink);
+                        const struct nvtxt_guard *guard, const struct nvtxt_sink *sink,
+                        struct nvtxt_waiting_dropped *dropped);

@@ -66,7 +66,8 @@ enum nvtxt_stage { NVTXT_LEXING, NVTXT_PARSING, NVTXT_LOADING };
     X(RANGE_ALREADY_OPEN, "range-already-open", LOADING, ERROR,                                    \
       "A range of this RangeId is open already.")                                                  \
     X(FOREIGN_PROCESS, "foreign-process", LOADING, ERROR,                                          \
-      "The event names another process than the sender's, and the daemon refuses that.")           \
+      "The event is of a living process that the sender has not started, or of another user's, "   \
+      "and the daemon refuses that.")                                                              \
     X(BAD_COLOR, "bad-color", LOADING, WARNING,                                                    \
       "No known colour; the event is kept with colour 0.")                                         \
     X(ENDS_BEFORE_START, "ends-before-start", LOADING, WARNING,                                    \
@@ -79,7 +80,8 @@ enum nvtxt_stage { NVTXT_LEXING, NVTXT_PARSING, NVTXT_LOADING };
       "The offset of the clock is not known; its values are taken as nanoseconds. Once per "       \
       "source.")                                                                                   \
     X(FOREIGN_NAME, "foreign-name", LOADING, WARNING,                                              \
-      "The process is another user's, and only that user may name it; the name has no effect.")
+      "The process is another user's, or of two users that cannot prove it; the name has no "      \
+      "effect. Once per source.")
 
 enum nvtxt_diag_code {
 #define X(id, code, stage, severity, meaning) NVTXT_DIAG_##id,

@@ -306,7 +306,8 @@ static int add_nvtx(sqlite3 *db) {
 // Version 6: a session belongs to its user, so that its key is (uid, sessionId); a row that has no
 // uid gets that of its source. NVTXT_STATE has what a session or a followed file goes on with and
 // what changes seldom, in parts (nvtxt-store(5)); a state of an older version has all of it in the
-// row of its session or file. Nothing is altered, so the views can stay.
+// row of its session or file. Owners of processes may be proven; those of older versions are not.
+// Nothing is altered, so the views can stay.
 static int add_keys(sqlite3 *db) {
     return store_sql_exec(
         db, "CREATE TABLE \"sessionsBefore\" AS SELECT * FROM NVTXT_SESSIONS;"
@@ -320,6 +321,13 @@ static int add_keys(sqlite3 *db) {
             "SELECT sessionId, sourceId, coalesce(uid, (SELECT s.peerUid FROM NVTXT_SOURCES s "
             "WHERE s.id = o.sourceId)), line, state, seenNs, openBytes FROM sessionsBefore o;"
             "DROP TABLE sessionsBefore;"
+            "CREATE TABLE \"ownersBefore\" AS SELECT * FROM NVTXT_OWNERS;"
+            "DROP TABLE NVTXT_OWNERS;"
+            "CREATE TABLE NVTXT_OWNERS (pid INTEGER PRIMARY KEY, uid INTEGER NOT NULL, "
+            "sinceNs INTEGER, proven INTEGER NOT NULL DEFAULT 0);"
+            "INSERT INTO NVTXT_OWNERS (pid, uid, sinceNs) SELECT pid, uid, sinceNs FROM "
+            "ownersBefore;"
+            "DROP TABLE ownersBefore;"
             "CREATE TABLE NVTXT_STATE (sourceId INTEGER NOT NULL, part INTEGER NOT NULL, "
             "state TEXT NOT NULL, PRIMARY KEY (sourceId, part)) WITHOUT ROWID;"
             "UPDATE META_DATA_EXPORT SET value = '6' WHERE name IN ('SCHEMA_VERSION', "

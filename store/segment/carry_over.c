@@ -96,7 +96,8 @@ static const char *const rest[] = {
     "INSERT OR IGNORE INTO carried (kind, domainId, key, oldRow) SELECT kind, domainId, key, row "
     "FROM old.NVTXT_NAME_ROWS WHERE kind = 1 ORDER BY row DESC LIMIT ?1",
     // Owners: of the processes that go over, and the newest ones.
-    "INSERT INTO NVTXT_OWNERS (pid, uid, sinceNs) SELECT pid, uid, sinceNs FROM old.NVTXT_OWNERS "
+    "INSERT INTO NVTXT_OWNERS (pid, uid, sinceNs, proven) SELECT pid, uid, sinceNs, proven FROM "
+    "old.NVTXT_OWNERS "
     "WHERE pid IN (SELECT key FROM carried WHERE kind = 1) OR pid IN (" OPEN_PIDS
     ") OR pid IN (SELECT pid FROM old.NVTXT_OWNERS ORDER BY sinceNs DESC LIMIT ?1)",
     // What the names belong to.

@@ -37,6 +37,7 @@ static void clear_lists(struct store_batch *batch) {
     batch->forgotten = NULL;
     batch->owners = NULL;
     batch->owner_end = &batch->owners;
+    batch->names_taken = false;
 }
 
 struct store_batch *store_batch_new(void) {
@@ -316,15 +317,15 @@ int store_batch_clock(struct store_batch *batch, const char *clock, int64_t cloc
     return 0;
 }
 
-int store_batch_owner(struct store_batch *batch, int64_t pid, int64_t uid, bool taken,
-                      const char *comm) {
+int store_batch_owner(struct store_batch *batch, const struct store_owner_change *change) {
     struct store_owner *entry = store_arena_make(&batch->data, sizeof(*entry));
-    if (!entry || copy_string(batch, comm, &entry->comm) < 0) {
+    const char *comm = NULL;
+    if (!entry || copy_string(batch, change->comm, &comm) < 0) {
         return -ENOMEM;
     }
-    entry->pid = pid;
-    entry->uid = uid;
-    entry->taken = taken;
+    entry->change = *change;
+    entry->change.comm = comm;
+    batch->names_taken = batch->names_taken || change->taken;
     *batch->owner_end = entry;
     batch->owner_end = &entry->next;
     return 0;

@@ -79,11 +79,10 @@ int store_batch_end_source(struct store_batch_source *share, const char *how, in
 // middle of a line. store_batch_source() then gives the same share again, empty.
 void store_batch_discard(struct store_batch_source *share);
 
-// From now on the names of a process are this user's. `taken`: they were another user's before.
-// Then those go, and the process is called `comm`, or "Process <pid>" when that is NULL. Returns 0
-// or -ENOMEM.
-int store_batch_owner(struct store_batch *batch, int64_t pid, int64_t uid, bool taken,
-                      const char *comm);
+// A row of NVTXT_OWNERS. Of names that were `taken` the process has `comm` left, or "Process <pid>"
+// when that is NULL. Names in this batch that are not the last owner's, nor root's, have no effect
+// then. Returns 0 or -ENOMEM.
+int store_batch_owner(struct store_batch *batch, const struct store_owner_change *change);
 
 // A clock measurement and a loss, rows of NVTXT_CLOCKS and NVTXT_LOSSES. Return 0 or -ENOMEM.
 int store_batch_clock(struct store_batch *batch, const char *clock, int64_t clock_ns,

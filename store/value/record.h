@@ -117,9 +117,7 @@ struct store_loss {
 
 struct store_owner {
     struct store_owner *next;
-    int64_t pid, uid;
-    bool taken;       // it was another user's before
-    const char *comm; // of the process, or NULL
+    struct store_owner_change change;
 };
 
 // A part of the state of a source; see store_batch_state().
@@ -174,6 +172,7 @@ struct store_batch {
     bool has_source_losses;                // a share has some
     struct store_forgotten *forgotten;     // files, newest first
     struct store_owner *owners, **owner_end;
+    bool names_taken; // of a process, by one of the owners
 };
 
 static inline const struct store_share *store_share_of(const struct store_batch_source *source) {

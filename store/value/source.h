@@ -64,3 +64,14 @@ struct store_batch_source {
     struct nvtxt_counters counters;
     size_t cost; // of its lines, against a quota; the store does not look at it
 };
+
+// Whose a process is from now on, or is still: a row of NVTXT_OWNERS.
+#define STORE_OWNER_SHARED INT64_C(-1)
+
+struct store_owner_change {
+    int64_t pid;
+    int64_t uid;      // STORE_OWNER_SHARED: two users used it, and neither could prove it
+    bool proven;      // by the word of the kernel
+    bool taken;       // from another owner, whose names go
+    const char *comm; // of a proven process whose names go; may be NULL
+};

@@ -40,8 +40,10 @@ static const char *const texts[STORE_NAMES_STMTS] = {
 };
 
 void store_names_init(struct store_names *names, struct store_txn *txn, struct store_intern *intern,
-                      struct store_domains *domains, struct store_name_rows *rows) {
-    *names = (struct store_names){.txn = txn, .intern = intern, .domains = domains, .rows = rows};
+                      struct store_domains *domains, struct store_name_rows *rows,
+                      struct store_owners *owners) {
+    *names = (struct store_names){
+        .txn = txn, .intern = intern, .domains = domains, .rows = rows, .owners = owners};
 }
 
 void store_names_deinit(struct store_names *names) {
@@ -71,14 +73,21 @@ static int intern(struct store_names *names, uint32_t hash, const char *data, si
 
 // ---- Processes and threads --------------------------------------------------------------------
 
-static int add_process(struct store_names *names, uint64_t pid, const char *name, size_t len) {
+static int add_process(struct store_names *names, const struct store_source *source, uint64_t pid,
+                       const char *name, size_t len) {
     int rc =
         STORE_SQL_RUN(names, ADD_PROCESS, "iis", (int64_t)(pid << 24), (int64_t)pid, name, len);
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
-    return store_name_rows_add(names->rows, STORE_ROW_PROCESS, 0, pid,
-                               sqlite3_last_insert_rowid(names->txn->db));
+    rc = rc
+             ?: store_name_rows_add(names->rows, STORE_ROW_PROCESS, 0, pid,
+                                    sqlite3_last_insert_rowid(names->txn->db));
+    return rc ?: source->has_peer ? store_owners_see(names->owners, pid) : rc;
+}
+
+// Whether the name of the peer's program may stand for the process, which must be the peer.
+static int is_peer(struct store_names *names, const struct store_source *source, uint64_t pid,
+                   bool *is) {
+    *is = source->has_peer && source->peer_comm && (uint64_t)source->peer_pid == pid;
+    return *is ? store_owners_is(names->owners, pid, source->peer_uid, is) : SQLITE_OK;
 }
 
 static size_t default_name(char *name, size_t size, const char *what, uint64_t number) {
@@ -91,12 +100,17 @@ static int see_process(struct store_names *names, uint64_t pid, const struct sto
     if (rc != SQLITE_OK || row) {
         return rc;
     }
-    if (source->has_peer && source->peer_comm && (uint64_t)source->peer_pid == pid) {
-        return add_process(names, pid, source->peer_comm, strlen(source->peer_comm));
+    bool peer;
+    rc = is_peer(names, source, pid, &peer);
+    if (rc != SQLITE_OK) {
+        return rc;
+    }
+    if (peer) {
+        return add_process(names, source, pid, source->peer_comm, strlen(source->peer_comm));
     }
     char name[32];
     size_t len = default_name(name, sizeof(name), "Process", pid);
-    return add_process(names, pid, name, len);
+    return add_process(names, source, pid, name, len);
 }
 
 static int add_thread(struct store_names *names, uint64_t global_tid, const char *name, size_t len,
@@ -129,9 +143,11 @@ int store_names_new_source(struct store_names *names, const struct store_source 
         return SQLITE_OK;
     }
     int64_t row;
-    int rc =
-        store_name_rows_find(names->rows, STORE_ROW_PROCESS, 0, (uint64_t)source->peer_pid, &row);
-    if (rc != SQLITE_OK || !row) {
+    bool peer = false;
+    uint64_t pid = (uint64_t)source->peer_pid;
+    int rc = store_name_rows_find(names->rows, STORE_ROW_PROCESS, 0, pid, &row);
+    rc = rc ?: row ? is_peer(names, source, pid, &peer) : rc;
+    if (rc != SQLITE_OK || !peer) {
         return rc;
     }
     char name[32];
@@ -231,7 +247,8 @@ static int name_thread(struct store_names *names, const struct store_name *name,
     return add_name_row(names, &new_row, name->global_tid);
 }
 
-static int name_process(struct store_names *names, const struct store_name *name) {
+static int name_process(struct store_names *names, const struct store_name *name,
+                        const struct store_source *source) {
     uint64_t pid = name->global_tid >> 24;
     int64_t row;
     int rc = store_name_rows_find(names->rows, STORE_ROW_PROCESS, 0, pid, &row);
@@ -239,7 +256,7 @@ static int name_process(struct store_names *names, const struct store_name *name
         return rc;
     }
     return row ? STORE_SQL_RUN(names, SET_PROCESS, "is", row, name->text, (size_t)name->text_len)
-               : add_process(names, pid, name->text, name->text_len);
+               : add_process(names, source, pid, name->text, name->text_len);
 }
 
 // One row for each domain and process, at the first event or name that bears it.
@@ -271,10 +288,22 @@ static int see_domain(struct store_names *names, const struct store_batch *batch
 
 // ---- A share ----------------------------------------------------------------------------------
 
+// Whether a name still has an effect, when a process got another owner in the same batch.
+static int may_name(struct store_names *names, const struct store_source *source,
+                    const struct store_name *name, bool *may) {
+    *may = !source->has_peer || source->peer_uid == 0 || name->kind == NVTXT_NAME_DOMAIN;
+    return *may ? SQLITE_OK
+                : store_owners_is(names->owners, name->global_tid >> 24, source->peer_uid, may);
+}
+
 static int write_name(struct store_names *names, const struct store_batch *batch,
                       const struct store_source *source, const struct store_name *name) {
     int64_t id = 0;
-    int rc = SQLITE_OK;
+    bool may = true;
+    int rc = batch->names_taken ? may_name(names, source, name, &may) : SQLITE_OK;
+    if (rc != SQLITE_OK || !may) {
+        return rc;
+    }
     switch (name->kind) {
     case NVTXT_NAME_CATEGORY:
         rc = store_domains_id(names->domains, batch, name->domain, &id);
@@ -282,7 +311,7 @@ static int write_name(struct store_names *names, const struct store_batch *batch
     case NVTXT_NAME_THREAD:
         return name_thread(names, name, source);
     case NVTXT_NAME_PROCESS:
-        return name_process(names, name);
+        return name_process(names, name, source);
     case NVTXT_NAME_DOMAIN:
         return rc; // see_named_domains() writes it, in the order of events
     case NVTXT_NAME_RESOURCE:

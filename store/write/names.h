@@ -13,6 +13,7 @@
 #include "store/value/record.h"
 #include "store/write/domains.h"
 #include "store/write/name_rows.h"
+#include "store/write/owners.h"
 #include "store/write/txn.h"
 
 #define STORE_NAMES_STMTS 9
@@ -22,11 +23,13 @@ struct store_names {
     struct store_intern *intern;
     struct store_domains *domains;
     struct store_name_rows *rows;
+    struct store_owners *owners;
     sqlite3_stmt *stmts[STORE_NAMES_STMTS];
 };
 
 void store_names_init(struct store_names *names, struct store_txn *txn, struct store_intern *intern,
-                      struct store_domains *domains, struct store_name_rows *rows);
+                      struct store_domains *domains, struct store_name_rows *rows,
+                      struct store_owners *owners);
 void store_names_deinit(struct store_names *names);
 
 // To be called when a source's row was made: if its process is only called "Process <pid>", it gets

@@ -1,61 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names are the owner's: what another user says of a process, its threads and categories has no
-effect, over rotation and restart, until the kernel says that the process is another's now."""
+"""Names are the owner's: a process that is alive is its user's, by the word of the kernel; one that
+nobody proved is of who used it first, until another user uses it, too: then it has no name. So a
+name may be lost, never forged, over rotation and restart."""
 import os
 import socket
+import subprocess
 
 import lib
 
 FIRST, SECOND = 65534, 65533
+GONE = 5000700  # larger than any number of a process
 HEADER = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, CategoryId, Message\n"
-USED = HEADER + "Marker, 1, 700, 701, 5, m\n"
+USED = HEADER + "Marker, 1, 5000700, 701, 5, m\n"
 NAMES = ("@SetThreadName, ProcessId, ThreadId, Name\n@SetProcessName, ProcessId, Name\n"
-         "ProcessId = 700\nSetProcessName, 700, {0}\nSetThreadName, 700, 701, {0}\n"
+         "ProcessId = 5000700\nSetProcessName, 5000700, {0}\nSetThreadName, 5000700, 701, {0}\n"
          "SetCategoryName, 5, {0}\n")
-SHOWN = "SELECT process, thread, category FROM NVTXT_TIMELINE WHERE pid = 700 AND message = 'm'"
+SHOWN = "SELECT process, thread, category FROM NVTXT_TIMELINE WHERE pid = 5000700 AND message = 'm'"
+NEUTRAL = ("Process 5000700", "Thread 701", "[Unknown]")
 
 
-def send(path, uid, text, keep=False):
-    """Sends it as that user from a process of its own. Returns its pid, and what ends it when it is
-    to stay connected, once all was taken."""
-    ours, theirs = socket.socketpair()
+def become(uid):
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def send(path, uid, text):
+    """Sends it as that user from a process of its own."""
     child = os.fork()
     if child == 0:
         status = 1
         try:
-            ours.close()
-            os.setgroups([])
-            os.setgid(uid)
-            os.setuid(uid)
+            become(uid)
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.connect(path)
                 connection.sendall(text.replace("{pid}", str(os.getpid())).encode())
-                theirs.sendall(b".")
-                if keep:
-                    theirs.recv(1)
             status = 0
         finally:
             os._exit(status)
-    theirs.close()
-    lib.equal(ours.recv(1), b".", "the lines are sent")
-    if keep:
-        return child, ours
-    ours.close()
     lib.equal(os.waitpid(child, 0)[1], 0, "exit status of a user's process")
-    return child, None
-
-
-def end(child, pipe):
-    pipe.close()
-    lib.equal(os.waitpid(child, 0)[1], 0)
 
 
 class Shared(lib.Daemon):
-    def __init__(self, config=""):
+    def __init__(self, config="", start=True):
         if os.getuid() != 0:
             raise lib.Skip("only root can be others")
-        super().__init__(config="SocketMode=0666\n" + config)
+        super().__init__(config="SocketMode=0666\n" + config, start=False)
         os.chmod(self.folder, 0o755)
+        if start:
+            self.start()
 
     def ended(self, count):
         """All of so many sources is in the store."""
@@ -71,16 +64,115 @@ def warned(daemon):
         "SELECT line FROM NVTXT_DIAGNOSTICS WHERE code = 'foreign-name' ORDER BY rowid")]
 
 
+def said(daemon):
+    return [row[0] for row in daemon.everywhere(
+        "SELECT message FROM NVTXT_DIAGNOSTICS WHERE code = 'foreign-name' ORDER BY rowid")]
+
+
+def owner(daemon, pid=GONE):
+    return daemon.query("SELECT uid, proven FROM NVTXT_OWNERS WHERE pid = ?", pid)
+
+
+def nvtxt_send(uid, daemon, *words):
+    """Runs it as a user; (exit status, what it said)."""
+    try:
+        done = subprocess.run([os.path.abspath(lib.program("client", "nvtxt-send")), "--socket",
+                               daemon.socket, *words], stdin=subprocess.DEVNULL, text=True, cwd="/",
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=lib.DEADLINE,
+                              check=False, preexec_fn=lambda: become(uid))
+    except PermissionError as error:
+        raise lib.Skip("another user cannot run what was built here") from error
+    return done.returncode, done.stdout + done.stderr
+
+
+class Waiting:
+    """A process of a user that does nothing until it is told to end."""
+
+    def __init__(self, uid):
+        self.ours, theirs = socket.socketpair()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                self.ours.close()
+                become(uid)
+                theirs.sendall(b".")
+                theirs.recv(1)
+            finally:
+                os._exit(0)
+        theirs.close()
+        lib.equal(self.ours.recv(1), b".", "it is the user's")
+
+    def end(self):
+        """It is a zombie then."""
+        self.ours.close()
+        os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+
+    def reap(self):
+        self.ours.close()
+        lib.equal(os.waitpid(self.pid, 0)[1], 0)
+
+
+class Hello:
+    """A session of a user, from a process of its own; each piece of lines is acknowledged."""
+
+    def __init__(self, daemon, uid):
+        self.pipe, theirs = socket.socketpair()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                self.pipe.close()
+                become(uid)
+                with socket.socket(socket.AF_UNIX) as data:
+                    data.connect(daemon.socket)
+                    socket.send_fds(theirs, [b"."], [data.fileno()])
+                theirs.recv(1)
+            finally:
+                os._exit(0)
+        theirs.close()
+        _, fds, _, _ = socket.recv_fds(self.pipe, 1, 1)
+        self.data = socket.socket(fileno=fds[0])
+        self.data.settimeout(lib.DEADLINE)
+
+    def begin(self):
+        self.replies = self.data.makefile("r", encoding="utf-8")
+        self.data.sendall(b'#nvtxt-session {"protocol":1,"diagnostics":false,'
+                          b'"session":"3f0d8c52-6a44-4f0f-9c1e-5d2f0b7a9e50"}\n')
+        self.line = int(self.replies.readline().split('"line":')[1].split(",")[0])
+        return self
+
+    def lines(self, text):
+        self.line += text.count("\n")
+        self.data.sendall(text.encode())
+        while '"line":%d' % self.line not in self.replies.readline():
+            pass
+
+    def end_process(self):
+        self.pipe.close()
+        lib.equal(os.waitpid(self.pid, 0)[1], 0)
+
+    def close(self):
+        if self.pipe.fileno() >= 0:
+            self.end_process()
+        self.data.close()
+
+
+def about(text, pid):
+    return text.replace(str(GONE), str(pid))
+
+
+# ---- Processes that nobody proved ----------------------------------------------------------------
+
 def test_only_the_first_user_of_a_process_names_it():
     with Shared() as daemon:
         send(daemon.socket, FIRST, USED)
         daemon.ended(1)
-        send(daemon.socket, SECOND, NAMES.format("hostile") + HEADER + "Marker, 2, 900, 900, 5, o\n")
+        send(daemon.socket, SECOND, NAMES.format("hostile") + HEADER + "Marker, 2, 5000900, 900, 5, o\n")
         daemon.ended(2)
-        lib.equal(daemon.query(SHOWN), [("Process 700", "Thread 701", 5)])
-        lib.equal(daemon.query("SELECT severity, stage, line FROM NVTXT_DIAGNOSTICS "
-                               "WHERE code = 'foreign-name' ORDER BY line"),
-                  [("warning", "loading", line) for line in (4, 5, 6)])
+        lib.equal(daemon.query(SHOWN), [("Process 5000700", "Thread 701", 5)])
+        lib.equal(daemon.query("SELECT severity, stage, line, message FROM NVTXT_DIAGNOSTICS "
+                               "WHERE code = 'foreign-name'"),
+                  [("warning", "loading", 4, "process 5000700 was used or named by another user "
+                    "first: only that user may name it, its threads and its categories")])
         lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (33, 39)"),
                   [(0,)])
         send(daemon.socket, FIRST, NAMES.format("own"))
@@ -91,31 +183,64 @@ def test_only_the_first_user_of_a_process_names_it():
         lib.equal(daemon.query(SHOWN), [("administrator",) * 3])
 
 
-def test_who_names_first_owns_and_a_category_that_waited_too():
+def test_a_process_that_two_users_use_has_no_name():
+    with Shared() as daemon:
+        send(daemon.socket, FIRST, USED + NAMES.format("own"))
+        daemon.ended(1)
+        send(daemon.socket, SECOND, NAMES.format("hostile") + USED + NAMES.format("hostile"))
+        daemon.ended(2)
+        lib.equal(daemon.query(SHOWN), [NEUTRAL] * 2)
+        lib.equal(warned(daemon), [4])
+        lib.equal(owner(daemon), [(-1, 0)])
+        send(daemon.socket, FIRST, USED + NAMES.format("own"))
+        daemon.ended(3)
+        lib.equal(daemon.query(SHOWN), [NEUTRAL] * 3)
+        lib.equal(said(daemon)[1:], ["process 5000700 was used by two users, and neither could prove "
+                                     "that it is theirs: it has no name"])
+        send(daemon.socket, 0, NAMES.format("administrator"))
+        daemon.ended(4)
+        lib.equal(daemon.query(SHOWN), [("administrator",) * 3] * 3)
+        lib.equal(daemon.control("verify")["problems"], [])
+
+
+def test_who_only_uses_it_hears_once_that_it_has_no_name():
+    uses = ("Marker, 2, 5000700, 701, 5, m\nMarker, 3, 5000700, 701, 5, m\n",
+            "@RangePush, Time, ProcessId, Message\nRangePush, 1, 5000700, m\n")
+    for number, use in enumerate(uses):
+        with Shared() as daemon:
+            send(daemon.socket, FIRST, NAMES.format("own"))
+            daemon.ended(1)
+            send(daemon.socket, SECOND, HEADER + use)
+            daemon.ended(2)
+            lib.equal({row[0] for row in daemon.query(SHOWN)}, {"Process 5000700"})
+            lib.equal(warned(daemon), [3 + number])
+
+
+def test_a_category_that_waited_is_not_given_to_another():
     with Shared() as daemon:
         send(daemon.socket, FIRST, NAMES.format("own"))
         daemon.ended(1)
         # No ProcessId: the category is that of its first event, which is of another's process.
         send(daemon.socket, SECOND, "SetCategoryName, 5, hostile\n" + USED)
         daemon.ended(2)
-        lib.equal(daemon.query(SHOWN), [("own", "own", "own")])
+        lib.equal(daemon.query(SHOWN), [NEUTRAL])
         lib.equal(warned(daemon), [4])
 
 
 def test_resources_and_counters_belong_to_the_first_user_too():
-    said = ('#nvtxt-session {"protocol":1,"nvtx":1,"session":"3f0d8c52-6a44-4f0f-9c1e-5d2f0b7a9e3%d"}\n'
-            "ProcessId = 700\nSetResourceName, cuStream, 1, %s\n"
-            "@SetCounter, Name, Json\nSetCounter, c, '\"%s\"'\n#nvtxt-end\n")
+    lines = ('#nvtxt-session {"protocol":1,"nvtx":1,"session":"3f0d8c52-6a44-4f0f-9c1e-5d2f0b7a9e3%d"}\n'
+             "ProcessId = 5000700\nSetResourceName, cuStream, 1, %s\n"
+             "@SetCounter, Name, Json\nSetCounter, c, '\"%s\"'\n#nvtxt-end\n")
     shown = "SELECT r.name, c.json FROM NVTXT_RESOURCES r, NVTXT_COUNTERS c"
     with Shared() as daemon:
-        send(daemon.socket, FIRST, said % (0, "own", "own"))
+        send(daemon.socket, FIRST, lines % (0, "own", "own"))
         daemon.ended(1)
-        send(daemon.socket, SECOND, said % (1, "hostile", "hostile"))
+        send(daemon.socket, SECOND, lines % (1, "hostile", "hostile"))
         daemon.ended(2)
         lib.equal(daemon.query(shown), [("own", '"own"')])
-        lib.equal(warned(daemon), [2, 4])
+        lib.equal(warned(daemon), [2])
         daemon.control("rotate")
-        send(daemon.socket, SECOND, said % (2, "hostile", "hostile"))
+        send(daemon.socket, SECOND, lines % (2, "hostile", "hostile"))
         daemon.ended(3)
         lib.equal(daemon.query(shown), [("own", '"own"')])
 
@@ -125,54 +250,225 @@ def test_owners_are_known_after_rotation_and_restart():
         send(daemon.socket, FIRST, USED + NAMES.format("own"))
         daemon.ended(1)
         daemon.control("rotate")
-        send(daemon.socket, SECOND, USED + NAMES.format("hostile"))
+        send(daemon.socket, SECOND, NAMES.format("hostile") + HEADER + "Marker, 2, 5000900, 900, 5, o\n")
         daemon.ended(2)
+        send(daemon.socket, FIRST, USED)
+        daemon.ended(3)
         lib.equal(daemon.query(SHOWN), [("own", "own", "own")])
         daemon.stop()
         daemon.start()
-        send(daemon.socket, SECOND, USED + NAMES.format("hostile"))
-        daemon.ended(3)
-        lib.equal(daemon.query(SHOWN), [("own", "own", "own")] * 2)
-        lib.equal(daemon.query("SELECT uid FROM NVTXT_OWNERS WHERE pid = 700"), [(FIRST,)])
+        send(daemon.socket, SECOND, NAMES.format("hostile"))
+        daemon.ended(4)
+        lib.equal(daemon.query(SHOWN), [("own", "own", "own")])
+        lib.equal(owner(daemon), [(FIRST, 0)])
+        send(daemon.socket, SECOND, USED)
+        daemon.ended(5)
+        for number in range(2):
+            lib.equal(daemon.query(SHOWN)[-1], NEUTRAL)
+            daemon.control("rotate")
+            daemon.stop()
+            daemon.start()
+            for uid in (FIRST, SECOND):
+                send(daemon.socket, uid, NAMES.format("forged") + USED + NAMES.format("forged"))
+            daemon.ended(7 + 2 * number)
+        lib.equal(daemon.query(SHOWN), [NEUTRAL] * 2)
 
 
-OWN = HEADER + "Marker, 3, {pid}, {pid}, 5, mine\n"
+def test_names_of_the_same_batch_are_not_forged_either():
+    with Shared("CommitInterval=10s\n") as daemon:
+        send(daemon.socket, FIRST, USED + NAMES.format("forged"))
+        send(daemon.socket, SECOND, USED)
+        daemon.settled()
+        lib.equal(daemon.query(SHOWN), [("Process 5000700", "Thread 701", 5)] * 2)
+        lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (33, 39)"), [(0,)])
 
 
-def test_a_process_that_has_the_number_takes_it_over():
+def test_a_name_that_waits_for_an_event_is_looked_at_again():
     with Shared() as daemon:
-        ours, theirs = socket.socketpair()
-        child = os.fork()  # its number is known before it connects
-        if child == 0:
-            status = 1
-            try:
-                ours.close()
-                os.setgroups([])
-                os.setgid(SECOND)
-                os.setuid(SECOND)
-                theirs.recv(1)
-                with socket.socket(socket.AF_UNIX) as connection:
-                    connection.connect(daemon.socket)
-                    connection.sendall(OWN.replace("{pid}", str(os.getpid())).encode())
-                status = 0
-            finally:
-                os._exit(status)
-        theirs.close()
-        forged = NAMES.format("forged").replace("700", str(child)).replace("701", str(child))
-        squatter, pipe = send(daemon.socket, FIRST,
-                              OWN.replace("{pid}", str(child)) + forged, keep=True)
-        lib.wait_for(lambda: daemon.query("SELECT count(*) FROM PROCESSES WHERE name = 'forged'")
-                     == [(1,)], "it is named")
-        ours.sendall(b".")
-        lib.equal(os.waitpid(child, 0)[1], 0)
+        first = Hello(daemon, FIRST).begin()
+        first.lines("@SetThreadName, ProcessId, ThreadId, Name\nSetThreadName, 5000700, 701, forged\n"
+                    "ProcessId = 5000700\nSetCategoryName, 5, forged\n")
+        send(daemon.socket, SECOND, USED)
         daemon.ended(1)
-        shown = daemon.query("SELECT DISTINCT process, thread, category FROM NVTXT_TIMELINE "
-                             "WHERE pid = ?", child)
-        assert "forged" not in str(shown), shown
-        lib.equal([row[1] for row in shown], ["Thread %d" % child])
-        lib.equal(daemon.query("SELECT uid FROM NVTXT_OWNERS WHERE pid = ?", child), [(SECOND,)])
+        daemon.stop()
+        first.close()
+        daemon.start()
+        first = Hello(daemon, FIRST).begin()
+        first.lines(HEADER + "Marker, 5, 5000900, 1, 1, other\n")
+        daemon.stop()
+        first.close()
+        daemon.start()
+        first = Hello(daemon, FIRST).begin()  # it heard that it may not, once
+        first.lines("SetThreadName, 5000700, 701, forged\n")
+        first.close()
+        lib.equal(daemon.query(SHOWN), [("Process 5000700", "Thread 701", 5)])
+        lib.equal(len(warned(daemon)), 2)
+
+
+# ---- Processes that are alive --------------------------------------------------------------------
+
+def test_a_living_process_is_its_users_whoever_named_it():
+    for zombie in (False, True):
+        with Shared() as daemon:
+            process = Waiting(SECOND)
+            shown = about(SHOWN, process.pid)
+            if zombie:
+                process.end()
+            send(daemon.socket, FIRST, about(NAMES.format("forged") + USED, process.pid))
+            daemon.ended(1)
+            lib.equal(daemon.query(shown), [("Process %d" % process.pid, "Thread 701", 5)])
+            lib.equal(said(daemon), ["process %d is another user's, as the kernel says: only its user "
+                                     "may name it, its threads and its categories" % process.pid])
+            lib.equal(owner(daemon, process.pid), [(SECOND, 1)])
+            send(daemon.socket, SECOND, about(NAMES.format("own"), process.pid))
+            daemon.ended(2)
+            lib.equal(daemon.query(shown), [("own",) * 3])
+            process.reap()
+            daemon.control("rotate")
+            daemon.stop()
+            daemon.start()
+            # What was proven stays so.
+            send(daemon.socket, FIRST, about(USED + NAMES.format("forged") + USED, process.pid))
+            daemon.ended(3)
+            lib.equal(daemon.query(shown), [("own",) * 3] * 2)
+            lib.equal(owner(daemon, process.pid), [(SECOND, 1)])
+
+
+def squat(daemon, count):
+    """The first user names every number that a process may get next."""
+    with open("/proc/sys/kernel/pid_max", encoding="ascii") as file:
+        end = int(file.read())
+    process = Waiting(FIRST)
+    process.reap()
+    numbers = {300 + (process.pid + i - 300) % (end - 300) for i in range(count)}
+    send(daemon.socket, FIRST, "@SetProcessName, ProcessId, Name\n" +
+         "".join("SetProcessName, %d, forged\n" % number for number in sorted(numbers)))
+    daemon.ended(1)
+
+
+def test_numbers_that_were_named_ahead_are_their_users_when_they_come():
+    with Shared() as daemon:
+        squat(daemon, 60000)
+        forged, = daemon.query("SELECT count(*) FROM PROCESSES WHERE name = 'forged'")[0]
+        assert forged > 10000, forged
+        for words in (["--", "true"], ["--range", "r", "--", "sh", "-c", "exit 0"], ["--steps", "--", "true"]):
+            lib.equal(nvtxt_send(SECOND, daemon, *words), (0, ""))
+        second = Hello(daemon, SECOND)
+        second.end_process()  # the kernel has named it
+        second.data.sendall(about(USED, second.pid).encode())
+        second.close()
+        daemon.ended(5)
+        lib.equal(owner(daemon, second.pid), [(SECOND, 1)])
+        shown = [row[0] for row in daemon.query("SELECT process FROM NVTXT_TIMELINE ORDER BY eventRow")]
+        lib.equal(shown[:3], ["true", "sh", "true"])
+        assert "forged" not in shown, shown
+        lib.equal(daemon.query("SELECT message FROM NVTXT_DIAGNOSTICS d JOIN NVTXT_SOURCES s ON s.id = "
+                               "d.sourceId WHERE s.peerUid = ?", SECOND), [])
         lib.equal(daemon.control("verify")["problems"], [])
-        end(squatter, pipe)
+
+
+def test_an_old_connection_of_a_number_is_no_proof():
+    with Shared() as daemon:
+        before = daemon.control("status")["connections"]
+        first = Hello(daemon, FIRST)  # it says nothing, and its number is used by another then
+        lib.wait_for(lambda: daemon.control("status")["connections"] > before, "it is accepted")
+        first.end_process()
+        send(daemon.socket, SECOND, about(USED + NAMES.format("own"), first.pid))
+        daemon.ended(1)
+        lib.equal(owner(daemon, first.pid), [(SECOND, 0)])
+        first.data.sendall(about(NAMES.format("forged") + HEADER, first.pid).encode())
+        first.close()
+        daemon.ended(2)
+        lib.equal(daemon.query(about(SHOWN, first.pid)), [("own",) * 3])
+
+
+# ---- Claim=peer ----------------------------------------------------------------------------------
+
+def refused(daemon):
+    return [row[0].split(": ")[1] for row in daemon.everywhere(
+        "SELECT message FROM NVTXT_DIAGNOSTICS WHERE code = 'foreign-process'")]
+
+
+def test_with_a_claim_commands_steps_and_spools_lose_nothing():
+    with Shared("Claim=peer\n", start=False) as daemon:
+        folder = os.path.join(daemon.folder, "spool")
+        makefile = os.path.join(daemon.folder, "Makefile")
+        os.mkdir(folder)
+        os.chown(folder, SECOND, SECOND)
+        with open(makefile, "w", encoding="ascii") as file:
+            file.write("all: a b\na b:\n\t@true $@\n")
+        lib.equal(nvtxt_send(SECOND, daemon, "--spool", folder, "--wait=0", "--", "sh", "-c",
+                             "echo spooled")[0], 0)
+        daemon.start()
+        for _ in range(10):
+            lib.equal(nvtxt_send(SECOND, daemon, "--", "echo", "short"), (0, "short\n"))
+        lib.equal(nvtxt_send(SECOND, daemon, "--steps", "--", "env", "-u", "MAKEFLAGS", "-u", "MAKELEVEL", "make",
+                             "-f", makefile), (0, ""))
+        lib.equal(nvtxt_send(SECOND, daemon, "--resume", folder), (0, ""))
+        daemon.settled()
+        lib.equal(daemon.query("SELECT text, count(*) FROM NVTX_EVENTS WHERE eventType = 34 GROUP BY 1 "
+                               "ORDER BY 1"), [("short", 10), ("spooled", 1)])
+        lib.equal([row[0] for row in daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 60 AND "
+                                                  "text <> 'echo short' ORDER BY text")],
+                  ["env -u MAKEFLAGS -u MAKELEVEL make -f " + makefile, "sh -c echo spooled", "true a", "true b"])
+        lib.equal(daemon.query("SELECT count(*) FROM NVTXT_DIAGNOSTICS"), [(0,)])
+
+
+GROWN = """
+import os, socket, sys
+r, w = os.pipe()
+child = os.fork()
+if child == 0:
+    grandchild = os.fork()
+    if grandchild:
+        os.write(w, b"%d" % grandchild)
+    os.read(0, 1)
+    os._exit(0)
+grandchild = int(os.read(r, 100))
+pids = os.getpid(), child, grandchild, os.getppid(), 5000700, int(sys.argv[2])
+with socket.socket(socket.AF_UNIX) as data:
+    data.connect(sys.argv[1])
+    data.sendall(sys.argv[3].encode() + b"".join(b"Marker, 1, %d, 1, 1, %d\\n" % (pid, pid) for pid in pids))
+    data.shutdown(socket.SHUT_WR)
+    data.recv(1)
+print(*pids[:3], flush=True)
+"""
+
+
+def test_with_a_claim_a_living_process_must_be_a_descendant():
+    with Shared("Claim=peer\n") as daemon:
+        process = Waiting(FIRST)
+        grown = subprocess.Popen(["python3", "-c", GROWN, daemon.socket, str(process.pid), HEADER], cwd="/",
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 preexec_fn=lambda: become(SECOND))
+        own = grown.stdout.readline().decode().split()
+        grown.communicate()
+        daemon.ended(1)
+        lib.equal([row[0] for row in daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34 "
+                                                  "ORDER BY rowid")], own + ["5000700"])
+        lib.equal(refused(daemon), ["it is alive, and the sender has not started it"] * 2)
+        process.reap()
+
+
+def test_with_a_claim_what_was_proven_anothers_is_refused_later_too():
+    with Shared("Claim=peer\n") as daemon:
+        first = Hello(daemon, FIRST).begin()
+        used = about(USED, first.pid)
+        first.lines(used)
+        lib.equal(owner(daemon, first.pid), [(FIRST, 1)])
+        first.close()
+        for step in range(3):
+            if step == 1:
+                daemon.control("rotate")
+            if step == 2:
+                daemon.stop()
+                daemon.start()
+            send(daemon.socket, SECOND, used)
+            daemon.ended(1 + 2 * step)
+            send(daemon.socket, FIRST, used)
+            daemon.ended(2 + 2 * step)
+        lib.equal(refused(daemon), ["it was another user's"] * 3)
+        lib.equal(len(daemon.everywhere(about(SHOWN, first.pid))), 4)
 
 
 def one_line(path):

@@ -40,8 +40,8 @@ static int take(const char *line) {
         plans[stmt.command].made = false;
         return 0;
     }
-    struct nvtxt_call_context context = {&config, clocks, &symtab, &definitions[stmt.command],
-                                         &plans[stmt.command]};
+    struct nvtxt_call_context context = {
+        &config, NULL, clocks, &symtab, &definitions[stmt.command], &plans[stmt.command]};
     return nvtxt_call_resolve(&context, &stmt, &call, &diag);
 }
 

@@ -375,8 +375,11 @@ Test(catalog, drops_resources_and_counters_when_another_user_takes_the_process_o
         name_counter(&kit, 1, pid, "c", "", "d");
     }
     kit_commit(&kit);
-    cr_assert_eq(store_batch_owner(kit.batch, 4, 1000, false, NULL), 0);
-    cr_assert_eq(store_batch_owner(kit.batch, 5, 1000, true, NULL), 0);
+    cr_assert_eq(store_batch_owner(kit.batch, &(struct store_owner_change){.pid = 4, .uid = 1000}),
+                 0);
+    cr_assert_eq(store_batch_owner(
+                     kit.batch, &(struct store_owner_change){.pid = 5, .uid = 1000, .taken = true}),
+                 0);
     kit_commit(&kit);
     assert_rows(&kit, "SELECT globalPid >> 24 FROM NVTXT_RESOURCES", "4 6");
     assert_rows(&kit, "SELECT globalPid >> 24 FROM NVTXT_COUNTERS", "4 6");

@@ -447,6 +447,10 @@ Test(state, refuses_a_list_that_is_too_short) {
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         json_t *state = good(), *array = json_object_get(state, keys[i]);
         json_array_remove(array, json_array_size(array) - 1);
+        if (strcmp(keys[i], "diagnostics") == 0) {
+            cr_assert_eq(restore_json(state), 0, "as older versions saved it");
+            json_array_remove(array, json_array_size(array) - 1);
+        }
         refuses(state, keys[i], 0);
         json_decref(state);
     }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the kernel says now of a process, by its number: whether there is one, whose it is, who
+// started it. A number may be another process's at the next moment. Costs one system call, or one
+// read of a file of /proc for each step up in process_descends().
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PROCESS_COMM_SIZE 64 // the kernel's own limit is 16; threads of user space can do no better
+
+enum process_state {
+    PROCESS_GONE,
+    PROCESS_ALIVE,  // or a zombie: its number is taken
+    PROCESS_HIDDEN, // alive, but /proc does not show whose it is (hidepid=)
+};
+
+// `*uid` is the effective user, as SO_PEERCRED has it; set only when it is ALIVE.
+enum process_state process_look(int64_t pid, int64_t *uid);
+
+struct process_stat {
+    char comm[PROCESS_COMM_SIZE];
+    int64_t parent;
+    int64_t start; // in clock ticks since boot
+};
+
+bool process_read_stat(int64_t pid, struct process_stat *stat);
+
+// Whether the process was started by `ancestor`, which began at `start`, or by a descendant of it.
+// What a parent left behind when it ended is nobody's descendant.
+bool process_descends(int64_t pid, int64_t ancestor, int64_t start);
+
+// Whether it lives in a pid namespace of its own: then the numbers that it knows are others than
+// ours. False also when it is gone.
+bool process_is_elsewhere(int64_t pid);
