@@ -41,15 +41,28 @@ static struct {
     bool ring, window, exit, socket, name, spool;
 } has;
 
+// Adds a sentence to a line of `len` bytes, with '?' for what people are not shown as it is.
+// Returns its new length, which is below `size`.
+__attribute__((format(printf, 4, 0))) static size_t add_shown(char *line, size_t len, size_t size,
+                                                              const char *format, va_list args) {
+    char sentence[600];
+    int printed = vsnprintf(sentence, sizeof(sentence), format, args);
+    struct nvtxt_slice text = nvtxt_slice_of(printed < 0 ? "" : sentence), shown;
+    for (size_t taken; text.len > 0; text.data += taken, text.len -= taken) {
+        taken = nvtxt_utf8_shown(text, &shown);
+        shown = shown.data == text.data ? shown : NVTXT_SLICE("?");
+        if (len + shown.len >= size) {
+            break;
+        }
+        memcpy(line + len, shown.data, shown.len);
+        len += shown.len;
+    }
+    return len;
+}
+
 void options_complain(const char *format, va_list args) {
     char line[400] = "nvtxt: ";
-    size_t start = strlen(line);
-    int len = vsnprintf(line + start, sizeof(line) - start - 1, format, args);
-    size_t end = len < 0 ? start : start + (size_t)len;
-    end = end < sizeof(line) - 1 ? end : sizeof(line) - 2;
-    for (size_t i = start; i < end; i++) {
-        line[i] = (unsigned char)line[i] < ' ' || line[i] == 0x7f ? '?' : line[i];
-    }
+    size_t end = add_shown(line, strlen(line), sizeof(line) - 1, format, args);
     line[end++] = '\n';
     if (write(STDERR_FILENO, line, end) < 0) {
         return; // nobody reads it
@@ -401,9 +414,7 @@ void options_vlog(const char *format, va_list args) {
     }
     char line[600];
     int start = snprintf(line, sizeof(line), "nvtxt[%u]: ", (unsigned)getpid());
-    int len = vsnprintf(line + start, sizeof(line) - (size_t)start - 1, format, args);
-    len = len < 0 ? start : start + len;
-    len = len < (int)sizeof(line) - 1 ? len : (int)sizeof(line) - 2;
+    size_t len = add_shown(line, (size_t)start, sizeof(line) - 1, format, args);
     line[len++] = '\n';
     bool to_stderr = strcmp(lib_options.log, "stderr") == 0;
     int fd = to_stderr ? STDERR_FILENO
@@ -412,7 +423,7 @@ void options_vlog(const char *format, va_list args) {
     if (fd < 0) {
         return;
     }
-    if (write(fd, line, (size_t)len) < 0 && to_stderr) {
+    if (write(fd, line, len) < 0 && to_stderr) {
         return;
     }
     if (!to_stderr) {

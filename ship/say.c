@@ -8,7 +8,7 @@
 #include "client/common/signals.h"
 
 enum outcome ship_print(struct term *term, const char *text, size_t size) {
-    if (fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0) {
+    if (term_print(text, size)) {
         return OUTCOME_DONE;
     }
     term_say(term, "cannot write to stdout: %m");

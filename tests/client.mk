@@ -27,6 +27,7 @@ serial_tests += e2e/test_send.py
 python_tests += e2e/test_spool.py
 python_tests += e2e/test_session.py
 python_tests += e2e/test_owners.py
+python_tests += e2e/test_terminal.py
 serial_tests += e2e/test_where.py
 serial_tests += e2e/test_shell.py
 serial_tests += e2e/test_beside.py

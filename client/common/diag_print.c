@@ -14,6 +14,7 @@
 #define RED "\033[1;31m"
 #define MAGENTA "\033[1;35m"
 #define PLAIN "\033[0m"
+#define MESSAGE_BYTES 1280 // the longest of a diagnostic, and of a daemon's reply
 
 static void print(const struct diag_print *report, const char *line) {
     if (report->file) {
@@ -31,7 +32,7 @@ void diag_print_line(struct diag_print *report, uint64_t line, uint32_t column,
     }
     char name[PATH_MAX + 16];
     char kind[48];
-    char text[PATH_MAX + 1536];
+    char text[PATH_MAX + 1536], shown[MESSAGE_BYTES];
     bool colour = report->term->colour && !report->file;
     bool is_error = strcmp(severity, nvtxt_severity_name(NVTXT_ERROR)) == 0;
     snprintf(kind, sizeof(kind), "%s%.16s%s",
@@ -45,7 +46,8 @@ void diag_print_line(struct diag_print *report, uint64_t line, uint32_t column,
     if (colour) {
         strcat(name, PLAIN);
     }
-    nvtxt_diag_format(text, sizeof(text), name, line, column, kind, message, code);
+    term_printable(shown, sizeof(shown), message);
+    nvtxt_diag_format(text, sizeof(text), name, line, column, kind, shown, code);
     print(report, text);
 }
 

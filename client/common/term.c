@@ -12,8 +12,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "protocol/base/chars.h"
+#include "protocol/base/utf8.h"
 
+#define SAY_BYTES 6144  // a path of PATH_MAX bytes and a sentence round it
 #define WIPE "\r\033[K" // to the first column, then clear to the end of the line
 
 static void put(const char *text, size_t len) {
@@ -57,17 +58,19 @@ void term_wipe(struct term *term) {
 }
 
 void term_printable(char *out, size_t size, const char *text) {
-    size_t len = 0;
-    char before = '\0';
-    for (; len + 1 < size && text[len]; len++) {
-        char byte = text[len];
-        out[len] = nvtxt_is_control(before, byte, text[len + 1]) ? ' ' : byte;
-        before = byte;
+    (void)nvtxt_utf8_show(out, size, nvtxt_slice_of(text));
+}
+
+bool term_print(const char *text, size_t len) {
+    struct nvtxt_slice left = {text, len}, shown = left;
+    bool is_terminal = isatty(STDOUT_FILENO);
+    for (size_t taken = len; left.len > 0; left.data += taken, left.len -= taken) {
+        taken = is_terminal ? nvtxt_utf8_shown_in_lines(left, &shown) : left.len;
+        if (fwrite(shown.data, 1, shown.len, stdout) != shown.len) {
+            return false;
+        }
     }
-    while (len > 0 && text[len] && ((unsigned char)text[len] & 0xc0) == 0x80) {
-        len--; // no half character where it is cut
-    }
-    out[len] = '\0';
+    return fflush(stdout) == 0;
 }
 
 void term_line(struct term *term, const char *line) {
@@ -86,14 +89,14 @@ void term_line(struct term *term, const char *line) {
 }
 
 void term_say(struct term *term, const char *format, ...) {
-    char text[6144]; // a path of PATH_MAX bytes and a sentence round it
+    char text[SAY_BYTES], shown[SAY_BYTES];
     int named = snprintf(text, sizeof(text), "%s: ", term->program);
     va_list args;
     va_start(args, format);
     vsnprintf(text + named, sizeof(text) - (size_t)named, format, args);
     va_end(args);
-    term_printable(text, sizeof(text), text);
-    term_line(term, text);
+    term_printable(shown, sizeof(shown), text);
+    term_line(term, shown);
 }
 
 void term_progress(struct term *term, int64_t now_ms, const char *format, ...) {
@@ -105,14 +108,14 @@ void term_progress(struct term *term, int64_t now_ms, const char *format, ...) {
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) {
         width = window.ws_col;
     }
-    char text[1024];
+    char text[1024], shown[1024];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    term_printable(text, width < sizeof(text) ? width : sizeof(text), text);
+    term_printable(shown, width < sizeof(shown) ? width : sizeof(shown), text);
     put(WIPE, sizeof(WIPE) - 1);
-    put(text, strlen(text));
+    put(shown, strlen(shown));
     term->drawn = true;
     term->drawn_ms = now_ms;
 }

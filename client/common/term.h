@@ -8,7 +8,7 @@
 // Words for people, on stderr: sentences, and on a terminal also colour and one progress line,
 // which is wiped before anything else is printed. All output on stderr goes through here, so that
 // no message lands inside a progress line. Text of others (file names, a daemon's sentences)
-// reaches the terminal without control characters.
+// reaches the terminal as nvtxt_utf8_show() has it.
 #pragma once
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct term {
 // Also opens /dev/null for those of the descriptors 0 to 2 that are closed.
 void term_init(struct term *term, const char *program);
 
-// One sentence with its line end: "program: …". Control characters in it become blanks.
+// One sentence with its line end: "program: …", as nvtxt_utf8_show() has it.
 void term_say(struct term *term, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // One line as it is (already printable), without the program's name.
@@ -39,7 +39,11 @@ void term_progress(struct term *term, int64_t now_ms, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void term_wipe(struct term *term); // takes the progress line away
 
-// Copies `text`, control characters replaced by blanks, cut to `size` with its NUL.
+// Text for stdout, of whatever lines. A terminal gets it as nvtxt_utf8_shown_in_lines() has it,
+// others get it as it is. Returns false when it cannot be written.
+bool term_print(const char *text, size_t len);
+
+// Copies `text` as nvtxt_utf8_show() has it, cut to `size` with its NUL. `out` is no part of it.
 void term_printable(char *out, size_t size, const char *text);
 
 // "1,234,567" into `out`; returns `out`. For numbers that people read.

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "client/common/term.h"
 #include "protocol/base/utf8.h"
@@ -20,6 +21,11 @@ int64_t format_integer(const json_t *object, const char *name) {
 const char *format_text(const json_t *object, const char *name) {
     const char *text = json_string_value(json_object_get(object, name));
     return text ? text : "";
+}
+
+void format_json(const json_t *value) {
+    json_dumpf(value, stdout, JSON_COMPACT | (isatty(STDOUT_FILENO) ? JSON_ENSURE_ASCII : 0));
+    putchar('\n');
 }
 
 // ---- Columns ------------------------------------------------------------------------------------
@@ -37,40 +43,29 @@ static bool is_in(const struct range *ranges, size_t count, uint32_t character) 
     return false;
 }
 
-// Columns of a character, as most terminals have it; -1 for one that changes the direction.
-static int width_of(uint32_t character) {
-    static const struct range turning[] = {{0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}};
-    static const struct range none[] = {
-        {0x300, 0x36f}, {0x200b, 0x200d}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}};
+// Columns of a character that is shown, as most terminals have it.
+static size_t width_of(uint32_t character) {
+    static const struct range none[] = {{0x300, 0x36f}, {0x20d0, 0x20ff}};
     static const struct range wide[] = {{0x1100, 0x115f}, {0x2e80, 0xa4cf},   {0xac00, 0xd7a3},
                                         {0xf900, 0xfaff}, {0xfe30, 0xfe6f},   {0xff00, 0xff60},
                                         {0xffe0, 0xffe6}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
     if (character < 0x300) {
         return 1;
     }
-    if (is_in(turning, sizeof(turning) / sizeof(turning[0]), character)) {
-        return -1;
-    }
     return is_in(none, sizeof(none) / sizeof(none[0]), character)   ? 0
            : is_in(wide, sizeof(wide) / sizeof(wide[0]), character) ? 2
                                                                     : 1;
 }
 
-static uint32_t decode(const char *data, size_t len) {
-    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t character = (unsigned char)data[0] & masks[len];
-    for (size_t i = 1; i < len; i++) {
-        character = character << 6 | ((unsigned char)data[i] & 0x3f);
-    }
-    return character;
+static size_t columns_of(const char *text, size_t len) {
+    return len > 0 ? width_of(nvtxt_utf8_point(text, len)) : 1;
 }
 
 size_t format_columns(const char *text) {
     size_t columns = 0;
     for (size_t left = strlen(text); left > 0;) {
         size_t len = nvtxt_utf8_sequence(text, left);
-        int width = len ? width_of(decode(text, len)) : 1;
-        columns += width > 0 ? (size_t)width : 0;
+        columns += columns_of(text, len);
         len = len ? len : 1;
         text += len;
         left -= len;
@@ -79,25 +74,20 @@ size_t format_columns(const char *text) {
 }
 
 void format_fit(char *out, size_t size, const char *text, size_t columns) {
-    size_t to = 0;
-    size_t used = 0;
+    size_t used = 0, at = 0;
     term_printable(out, size, text);
-    for (size_t at = 0, left = strlen(out); left > 0;) {
+    for (size_t left = strlen(out); left > 0;) {
         size_t len = nvtxt_utf8_sequence(out + at, left);
-        int width = len ? width_of(decode(out + at, len)) : 1;
-        len = len ? len : 1;
-        if (columns > 0 && width > 0 && used + (size_t)width > columns) {
+        size_t width = columns_of(out + at, len);
+        if (columns > 0 && width > 0 && used + width > columns) {
             break;
         }
-        if (width >= 0) {
-            memmove(out + to, out + at, len);
-            to += len;
-            used += (size_t)width;
-        }
+        len = len ? len : 1;
+        used += width;
         at += len;
         left -= len;
     }
-    out[to] = '\0';
+    out[at] = '\0';
 }
 
 // ---- Numbers ------------------------------------------------------------------------------------

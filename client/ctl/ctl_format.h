@@ -14,9 +14,12 @@ int64_t format_integer(const json_t *object, const char *name);  // 0 when there
 const char *format_text(const json_t *object, const char *name); // "" when there is none
 
 // Copies a text of unknown origin for a terminal, cut to `columns` (0: not cut) and to `size`.
-// Control characters become blanks; characters that change the direction of writing are left out.
+// It is shown as nvtxt_utf8_show() has it.
 void format_fit(char *out, size_t size, const char *text, size_t columns);
 size_t format_columns(const char *text); // the columns that a printable text takes on a terminal
+
+// JSON on stdout, one line; on a terminal in ASCII, which has no character that acts on it.
+void format_json(const json_t *value);
 
 // All return `out`.
 const char *format_moment(char out[static FORMAT_SIZE], int64_t ns);   // 2026-11-21 12:00:00

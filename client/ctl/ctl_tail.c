@@ -138,8 +138,7 @@ static bool is_shown(const struct tail *tail, const json_t *event) {
 
 static enum outcome show(struct tail *tail, const json_t *event) {
     if (tail->options->json) {
-        json_dumpf(event, stdout, JSON_COMPACT);
-        putchar('\n');
+        format_json(event);
     } else {
         print_text(tail, event);
     }

@@ -238,7 +238,7 @@ static void print_wrapped(FILE *out, const char *indent, const char *text) {
 }
 
 static void print_diagnostic(FILE *out, const json_t *diag) {
-    char when[FORMAT_SIZE], name[128], text[2048];
+    char when[FORMAT_SIZE], name[128], text[2048], shown[2048];
     const char *source = format_text(diag, "name");
     const char *slash = strrchr(source, '/');
     bool cut = format_columns(source) > NAME_COLUMNS && slash && slash[1];
@@ -250,8 +250,8 @@ static void print_diagnostic(FILE *out, const json_t *diag) {
             format_integer(diag, "source"));
     snprintf(text, sizeof(text), "%s [%s]", format_text(diag, "message"),
              format_text(diag, "code"));
-    format_fit(text, sizeof(text), text, 0);
-    print_wrapped(out, "    ", text);
+    format_fit(shown, sizeof(shown), text, 0);
+    print_wrapped(out, "    ", shown);
 }
 
 static void print_diagnostics(FILE *out, const json_t *result) {

@@ -47,13 +47,13 @@ struct top {
 
 __attribute__((format(printf, 3, 4))) static void add_line(struct nvtxt_buf *out, size_t columns,
                                                            const char *format, ...) {
-    char text[LINE_SIZE];
+    char text[LINE_SIZE], shown[LINE_SIZE];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    format_fit(text, sizeof(text), text, columns);
-    nvtxt_buf_add(out, text, strlen(text));
+    format_fit(shown, sizeof(shown), text, columns);
+    nvtxt_buf_add(out, shown, strlen(shown));
     nvtxt_buf_add(out, "\n", 1);
 }
 
@@ -138,8 +138,7 @@ static void print_json(const struct top *top) {
         set_rates(row, &top->now.rows[i].rate);
         json_array_append_new(list, row);
     }
-    json_dumpf(object, stdout, JSON_COMPACT);
-    putchar('\n');
+    format_json(object);
     json_decref(object);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "client/common/term.h"
+#include "client/ctl/ctl_format.h"
 #include "client/ctl/ctl_options.h"
 #include "client/locate/find.h"
 #include "client/locate/probe.h"
@@ -60,8 +61,7 @@ static void print_json(const struct where *where) {
                   "controls", describe(&where->found.control, "accepts"), "stores",
                   describe(&where->stores, "readable"), "different_daemons", where->differs);
     if (result) {
-        json_dumpf(result, stdout, JSON_COMPACT);
-        fputc('\n', stdout);
+        format_json(result);
     }
     json_decref(result);
 }

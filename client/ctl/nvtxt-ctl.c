@@ -15,6 +15,7 @@
 #include "client/common/result_file.h"
 #include "client/common/signals.h"
 #include "client/common/term.h"
+#include "client/ctl/ctl_format.h"
 #include "client/ctl/ctl_options.h"
 #include "client/ctl/ctl_tail.h"
 #include "client/ctl/ctl_text.h"
@@ -80,7 +81,7 @@ static enum outcome print_metrics(struct term *term, const json_t *result, const
         return OUTCOME_PROTOCOL;
     }
     if (!output) {
-        if (fputs(text, stdout) >= 0 && fflush(stdout) == 0) {
+        if (term_print(text, strlen(text))) {
             return 0;
         }
         term_say(term, "cannot write: %s", strerror(errno));
@@ -91,18 +92,28 @@ static enum outcome print_metrics(struct term *term, const json_t *result, const
 
 // ---- One question -------------------------------------------------------------------------------
 
+static bool print_text(const char *command, const json_t *result) {
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    if (!out) {
+        return false;
+    }
+    ctl_print(out, command, result);
+    bool done = fclose(out) == 0 && term_print(text, len);
+    free(text);
+    return done;
+}
+
 static enum outcome print_result(const struct ctl_options *options, struct term *term,
                                  const json_t *result) {
     if (!options->json && strcmp(options->command, "metrics") == 0) {
         return print_metrics(term, result, options->output);
     }
     if (options->json) {
-        json_dumpf(result, stdout, JSON_COMPACT);
-        fputc('\n', stdout);
-    } else {
-        ctl_print(stdout, options->command, result);
+        format_json(result);
     }
-    if (fflush(stdout) != 0) {
+    if (options->json ? fflush(stdout) != 0 : !print_text(options->command, result)) {
         term_say(term, "cannot write: %s", strerror(errno));
         return OUTCOME_IO;
     }

@@ -81,7 +81,9 @@ static enum outcome load_file(struct collect *collect, struct import *import, si
         term_say(collect->term, "%s is no file: it is left out", file->path);
     }
     if (!row->loaded) {
-        fprintf(collect->messages, "%s: error: it cannot be read\n", file->path);
+        char path[PATH_MAX];
+        term_printable(path, sizeof(path), file->path);
+        fprintf(collect->messages, "%s: error: it cannot be read\n", path);
         return result;
     }
     memcpy(row->display_name, import->display_name, sizeof(row->display_name));

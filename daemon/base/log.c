@@ -14,6 +14,7 @@
 #include "daemon/base/clocks.h"
 #include "daemon/base/log_out.h"
 #include "protocol/base/chars.h"
+#include "protocol/base/utf8.h"
 
 #define LINE_BYTES LOG_OUT_LINE_BYTES
 #define LAST_MS 1000 // how long the end waits for the reader of the log
@@ -61,10 +62,25 @@ bool log_retry(void) {
 
 // ---- Lines --------------------------------------------------------------------------------------
 
+// Returns the length of what fits.
+__attribute__((format(printf, 3, 0))) static size_t print(char *text, size_t size,
+                                                          const char *format, va_list args) {
+    text[0] = '\0';
+    int len = vsnprintf(text, size, format, args);
+    return len < 0 ? 0 : (size_t)len < size ? (size_t)len : size - 1;
+}
+
+// `line` has LINE_BYTES, the first `len` of which are written.
+static void write_line(char *line, size_t len, const char *text) {
+    len += nvtxt_utf8_show(line + len, LINE_BYTES - len - 1, nvtxt_slice_of(text));
+    line[len++] = '\n';
+    log_out_write(&out, line, len);
+}
+
 __attribute__((format(printf, 3, 0))) static void emit(enum log_level level, uint64_t held_back,
                                                        const char *format, va_list args) {
     static const char priority[] = {'3', '4', '6', '7'}; // syslog's err, warning, info, debug
-    char line[LINE_BYTES];
+    char line[LINE_BYTES], text[LINE_BYTES];
     size_t len = 0;
     if (atomic_load(&journal_prefix)) {
         line[len++] = '<';
@@ -72,23 +88,12 @@ __attribute__((format(printf, 3, 0))) static void emit(enum log_level level, uin
         line[len++] = '>';
     }
     int saved = errno;
-    int n = vsnprintf(line + len, sizeof(line) - len, format, args);
-    if (n < 0) {
-        return;
+    size_t text_len = print(text, sizeof(text), format, args);
+    if (held_back) {
+        snprintf(text + text_len, sizeof(text) - text_len, " held_back=%llu",
+                 (unsigned long long)held_back);
     }
-    len += (size_t)n;
-    if (held_back && len < sizeof(line)) {
-        n = snprintf(line + len, sizeof(line) - len, " held_back=%llu",
-                     (unsigned long long)held_back);
-        if (n > 0) {
-            len += (size_t)n;
-        }
-    }
-    if (len > sizeof(line) - 1) {
-        len = sizeof(line) - 1;
-    }
-    line[len++] = '\n';
-    log_out_write(&out, line, len);
+    write_line(line, len, text);
     errno = saved;
 }
 
@@ -103,17 +108,12 @@ void log_line(enum log_level level, const char *format, ...) {
 }
 
 void log_sentence(const char *format, ...) {
-    char line[LINE_BYTES];
+    char line[LINE_BYTES], text[LINE_BYTES];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(line, sizeof(line) - 1, format, args);
+    print(text, sizeof(text), format, args);
     va_end(args);
-    if (n < 0) {
-        return;
-    }
-    size_t len = (size_t)n < sizeof(line) - 1 ? (size_t)n : sizeof(line) - 2;
-    line[len++] = '\n';
-    log_out_write(&out, line, len);
+    write_line(line, 0, text);
 }
 
 void log_limited(struct log_limit *limit, enum log_level level, const char *format, ...) {

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -14,7 +15,10 @@
 #include "config.h"
 #include "daemon/conf/conf_file.h"
 #include "daemon/conf/paths.h"
+#include "protocol/base/utf8.h"
 #include "protocol/conf/conf_files.h"
+
+#define SAY_BYTES 6144 // a path of PATH_MAX bytes and a sentence round it
 
 enum { OPT_SOCKET = 256, OPT_CONTROL_SOCKET, OPT_STORE, OPT_LOG_LEVEL, OPT_CHECK, OPT_VERSION };
 
@@ -48,9 +52,19 @@ static const char help[] =
     "in $XDG_STATE_HOME/nvtxtd (else ~/.local/state/nvtxtd). nvtxtd.conf(5) names the\n"
     "configuration that is read without -c.\n";
 
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
+    char text[SAY_BYTES], shown[SAY_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    nvtxt_utf8_show(shown, sizeof(shown), nvtxt_slice_of(text));
+    fprintf(stderr, "nvtxtd: %s\n", shown);
+}
+
 static void complain(void *context, const char *sentence) {
     (void)context;
-    fprintf(stderr, "nvtxtd: %s\n", sentence);
+    say("%s", sentence);
 }
 
 static enum options_result usage(int *status) {
@@ -63,7 +77,7 @@ static enum options_result done(int *status) {
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return OPTIONS_DONE;
     }
-    fprintf(stderr, "nvtxtd: cannot write to stdout: %s\n", strerror(errno));
+    say("cannot write to stdout: %s", strerror(errno));
     *status = EX_IOERR;
     return OPTIONS_FAULT;
 }
@@ -102,17 +116,16 @@ static enum options_result set(struct conf *config, int option, const char *valu
     if (r < 0) {
         snprintf(why, sizeof(why), "%s", strerror(-r));
     }
-    fprintf(stderr, "nvtxtd: bad value '%s' for --%s: %s\n", value, option_name(option), why);
+    say("bad value '%s' for --%s: %s", value, option_name(option), why);
     return usage(status);
 }
 
 static enum options_result bad_option(char **argv, int *status) {
     const char *word = argv[optind - 1];
     if (optopt && optopt < 256) {
-        fprintf(stderr, "nvtxtd: option '-%c' is not known or lacks its value; see --help\n",
-                optopt);
+        say("option '-%c' is not known or lacks its value; see --help", optopt);
     } else {
-        fprintf(stderr, "nvtxtd: option '%s' is not known or lacks its value; see --help\n", word);
+        say("option '%s' is not known or lacks its value; see --help", word);
     }
     return usage(status);
 }
@@ -146,7 +159,7 @@ static enum options_result walk(int argc, char **argv, struct conf *config, bool
         }
     }
     if (optind < argc) {
-        fprintf(stderr, "nvtxtd: unexpected argument '%s'; see --help\n", argv[optind]);
+        say("unexpected argument '%s'; see --help", argv[optind]);
         return usage(status);
     }
     return OPTIONS_RUN;

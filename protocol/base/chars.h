@@ -41,13 +41,3 @@ static inline bool nvtxt_is_printable(char byte) {
 static inline bool nvtxt_is_ascii_control(char byte) {
     return (unsigned char)byte < ' ' || byte == 0x7F;
 }
-
-// Whether a byte of UTF-8 text, with the bytes before and after it, belongs to a control character:
-// C0, DEL, or C1, which is U+0080 to U+009F in two bytes (U+009B begins an escape sequence on some
-// terminals).
-static inline bool nvtxt_is_control(char before, char byte, char after) {
-    const char lead = (char)0xC2;
-    unsigned char b = (unsigned char)byte;
-    return nvtxt_is_ascii_control(byte) || (byte == lead && (unsigned char)after < 0xA0) ||
-           (before == lead && b >= 0x80 && b < 0xA0);
-}

@@ -2,7 +2,51 @@
 //
 // The well-formed sequences are those of Table 3-7 of the Unicode Standard. The first byte decides
 // the length and the range of the second byte.
+//
+// What is not shown as it is (`hidden`) is that of the Unicode Character Database which is a
+// control (Cc), a separator of lines (Zl, Zp), a bidirectional control (Bidi_Control), or ignored
+// by fonts (Default_Ignorable_Code_Point), and the marks of annotations (U+FFF9 to U+FFFB). ZERO
+// WIDTH JOINER and NON-JOINER are among them, which some scripts and emoji use: two names that look
+// the same are worse than a name with U+FFFD in it. Combining marks are shown.
 #include "protocol/base/utf8.h"
+
+#include <string.h>
+
+static const struct {
+    uint32_t first, last;
+    const char *instead;
+} hidden[] = {
+#define BLANK " "
+#define MARK "\xEF\xBF\xBD"
+#define NOTHING ""
+    {0x00, 0x1F, BLANK},         // controls
+    {0x7F, 0x9F, BLANK},         // DELETE, controls
+    {0xAD, 0xAD, MARK},          // SOFT HYPHEN
+    {0x34F, 0x34F, MARK},        // COMBINING GRAPHEME JOINER
+    {0x61C, 0x61C, MARK},        // ARABIC LETTER MARK, a bidirectional control
+    {0x115F, 0x1160, MARK},      // fillers of Hangul
+    {0x17B4, 0x17B5, MARK},      // vowels of Khmer that are not drawn
+    {0x180B, 0x180D, NOTHING},   // variation selectors of Mongolian
+    {0x180E, 0x180E, MARK},      // MONGOLIAN VOWEL SEPARATOR
+    {0x180F, 0x180F, NOTHING},   // variation selector of Mongolian
+    {0x200B, 0x200F, MARK},      // zero width space, joiners, marks of direction
+    {0x2028, 0x2029, BLANK},     // separators of lines and paragraphs
+    {0x202A, 0x202E, MARK},      // embeddings and overrides of direction
+    {0x2060, 0x206F, MARK},      // word joiner, invisible operators, isolates of direction
+    {0x3164, 0x3164, MARK},      // HANGUL FILLER
+    {0xFE00, 0xFE0F, NOTHING},   // variation selectors, also those of emoji
+    {0xFEFF, 0xFEFF, MARK},      // ZERO WIDTH NO-BREAK SPACE, the byte order mark
+    {0xFFA0, 0xFFA0, MARK},      // HALFWIDTH HANGUL FILLER
+    {0xFFF0, 0xFFFB, MARK},      // ignored; marks of annotations
+    {0x1BCA0, 0x1BCA3, MARK},    // format of shorthand
+    {0x1D173, 0x1D17A, MARK},    // format of music
+    {0xE0000, 0xE00FF, MARK},    // tags
+    {0xE0100, 0xE01EF, NOTHING}, // variation selectors
+    {0xE01F0, 0xE0FFF, MARK},    // ignored
+#undef BLANK
+#undef MARK
+#undef NOTHING
+};
 
 static bool continues(unsigned char byte) {
     return (byte & 0xC0) == 0x80;
@@ -69,4 +113,57 @@ size_t nvtxt_utf8_repair(char *out, struct nvtxt_slice text) {
         i += n;
     }
     return written;
+}
+
+// ---- For people ---------------------------------------------------------------------------------
+
+uint32_t nvtxt_utf8_point(const char *data, size_t len) {
+    static const unsigned char lead[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    uint32_t point = (unsigned char)data[0] & lead[len];
+    for (size_t i = 1; i < len; i++) {
+        point = point << 6 | ((unsigned char)data[i] & 0x3F);
+    }
+    return point;
+}
+
+size_t nvtxt_utf8_shown(struct nvtxt_slice text, struct nvtxt_slice *shown) {
+    size_t len = nvtxt_utf8_sequence(text.data, text.len);
+    if (len == 0) {
+        *shown = NVTXT_SLICE("\xEF\xBF\xBD");
+        return 1;
+    }
+    *shown = (struct nvtxt_slice){text.data, len};
+    uint32_t point = nvtxt_utf8_point(text.data, len);
+    if (point >= ' ' && point <= '~') {
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]) && point >= hidden[i].first; i++) {
+        if (point <= hidden[i].last) {
+            *shown = nvtxt_slice_of(hidden[i].instead);
+        }
+    }
+    return len;
+}
+
+size_t nvtxt_utf8_shown_in_lines(struct nvtxt_slice text, struct nvtxt_slice *shown) {
+    char byte = text.data[0];
+    bool ends = byte == '\n' || (byte == '\r' && text.len > 1 && text.data[1] == '\n');
+    *shown = (struct nvtxt_slice){text.data, 1};
+    return ends || byte == '\t' ? 1 : nvtxt_utf8_shown(text, shown);
+}
+
+size_t nvtxt_utf8_show(char *out, size_t size, struct nvtxt_slice text) {
+    size_t len = 0;
+    for (struct nvtxt_slice shown; text.len > 0;) {
+        size_t taken = nvtxt_utf8_shown(text, &shown);
+        if (len + shown.len >= size) {
+            break;
+        }
+        memcpy(out + len, shown.data, shown.len);
+        len += shown.len;
+        text.data += taken;
+        text.len -= taken;
+    }
+    out[len] = '\0';
+    return len;
 }

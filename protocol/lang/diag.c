@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "protocol/base/chars.h"
 #include "protocol/base/utf8.h"
 
 static const struct {
@@ -49,18 +48,21 @@ const char *nvtxt_severity_name(enum nvtxt_severity severity) {
     return names[severity];
 }
 
-// Whether the character of `len` bytes is a control character.
-static bool is_control(const char *data, size_t len) {
-    return nvtxt_is_control('\0', data[0], data[len - 1]);
+// Whether people are shown something else for the first character.
+static bool is_hidden(struct nvtxt_slice text) {
+    struct nvtxt_slice shown;
+    (void)nvtxt_utf8_shown(text, &shown);
+    return shown.data != text.data;
 }
 
 // Copies `text` to `out`, at most `size - 1` bytes and never a part of a character. Bytes outside
-// UTF-8 become U+FFFD, and so does NUL; other control characters too when `one_line`.
+// UTF-8 become U+FFFD, and so does NUL; when `one_line` also what people are not shown as it is.
 static void copy_clean(char *out, size_t size, struct nvtxt_slice text, bool one_line) {
     size_t written = 0;
     for (size_t i = 0; i < text.len;) {
         size_t n = nvtxt_utf8_sequence(text.data + i, text.len - i);
-        bool bad = n == 0 || text.data[i] == '\0' || (one_line && is_control(text.data + i, n));
+        bool bad = n == 0 || text.data[i] == '\0' ||
+                   (one_line && is_hidden((struct nvtxt_slice){text.data + i, text.len - i}));
         const char *from = bad ? "\xEF\xBF\xBD" : text.data + i;
         size_t len = bad ? 3 : n;
         if (written + len >= size) {

@@ -13,10 +13,14 @@
 #include "protocol/base/utf8.h"
 #include "protocol/text/civil.h"
 
+#define SHOWN_BYTES 4096                  // what a terminal takes at once
 #define BUFFER_BYTES ((size_t)256 * 1024) // some thousand events a write
 
 int nvtxt_out_init(struct nvtxt_out *out, int fd) {
-    *out = (struct nvtxt_out){.fd = fd, .data = malloc(BUFFER_BYTES), .cap = BUFFER_BYTES};
+    *out = (struct nvtxt_out){.fd = fd,
+                              .is_terminal = fd >= 0 && isatty(fd),
+                              .data = malloc(BUFFER_BYTES),
+                              .cap = BUFFER_BYTES};
     return out->data ? 0 : -ENOMEM;
 }
 
@@ -27,13 +31,13 @@ void nvtxt_out_deinit(struct nvtxt_out *out) {
 
 // A signal ends the wait for a reader that does not read: the write fails or is short then, and
 // `interrupted` says so.
-int nvtxt_out_flush(struct nvtxt_out *out) {
+static void put(struct nvtxt_out *out, const char *data, size_t len) {
     size_t at = 0;
-    while (at < out->len && out->error == 0) {
-        ssize_t n = write(out->fd, out->data + at, out->len - at);
+    while (at < len && out->error == 0) {
+        ssize_t n = write(out->fd, data + at, len - at);
         int error = n == 0 ? ENOSPC : n < 0 ? errno : 0;
         at += n > 0 ? (size_t)n : 0;
-        if (at < out->len && out->interrupted && out->interrupted()) {
+        if (at < len && out->interrupted && out->interrupted()) {
             out->error = -EINTR;
         } else if (error == EPIPE) {
             out->error = NVTXT_OUT_CLOSED;
@@ -42,6 +46,32 @@ int nvtxt_out_flush(struct nvtxt_out *out) {
         }
     }
     out->written += at;
+}
+
+// Pieces are whole characters, so none lies in two flushes.
+static void put_shown(struct nvtxt_out *out, struct nvtxt_slice text) {
+    char shown[SHOWN_BYTES];
+    size_t len = 0;
+    while (text.len > 0) {
+        struct nvtxt_slice character;
+        size_t taken = nvtxt_utf8_shown_in_lines(text, &character);
+        memcpy(shown + len, character.data, character.len);
+        len += character.len;
+        text.data += taken;
+        text.len -= taken;
+        if (text.len == 0 || len + NVTXT_UTF8_MOST > sizeof(shown)) {
+            put(out, shown, len);
+            len = 0;
+        }
+    }
+}
+
+int nvtxt_out_flush(struct nvtxt_out *out) {
+    if (out->is_terminal) {
+        put_shown(out, (struct nvtxt_slice){out->data, out->len});
+    } else {
+        put(out, out->data, out->len);
+    }
     out->len = 0;
     return out->error;
 }

@@ -19,9 +19,10 @@
 #define NVTXT_OUT_CLOSED 1 // the reader of the descriptor has closed it
 
 struct nvtxt_out {
-    int fd;     // borrowed; -1: nothing is written, the buffer grows
-    int error;  // the first failure: NVTXT_OUT_CLOSED or -errno; 0 before it
-    char *data; // owned
+    int fd;           // borrowed; -1: nothing is written, the buffer grows
+    bool is_terminal; // gets what people are shown: nvtxt_utf8_shown_in_lines()
+    int error;        // the first failure: NVTXT_OUT_CLOSED or -errno; 0 before it
+    char *data;       // owned
     size_t len, cap;
     uint64_t written; // bytes that the descriptor took
     // Whether a write that a signal cut short shall not be tried again; the error is -EINTR then.

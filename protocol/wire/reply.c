@@ -9,7 +9,6 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "protocol/base/chars.h"
 #include "protocol/base/utf8.h"
 #include "protocol/wire/hello.h"
 
@@ -105,14 +104,7 @@ static bool read_text(const json_t *root, const char *key, char *to, size_t size
         return false;
     }
     struct nvtxt_slice text = {json_string_value(member), json_string_length(member)};
-    text = nvtxt_slice_cut(text, size - 1);
-    char before = '\0';
-    for (size_t i = 0; i < text.len; i++) { // there is a NUL after the string
-        char byte = text.data[i];
-        to[i] = nvtxt_is_control(before, byte, text.data[i + 1]) ? ' ' : byte;
-        before = byte;
-    }
-    to[text.len] = '\0';
+    (void)nvtxt_utf8_show(to, size, text);
     return true;
 }
 

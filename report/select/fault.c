@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "protocol/base/chars.h"
 #include "protocol/base/utf8.h"
 
 struct block {
@@ -26,17 +25,8 @@ static const struct block blocks[] = {
     {0x20000, 0x3FFFD, 2},
 };
 
-static uint32_t code_point(const char *data, size_t len) {
-    static const unsigned char lead[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-    uint32_t point = (unsigned char)data[0] & lead[len];
-    for (size_t i = 1; i < len; i++) {
-        point = point << 6 | ((unsigned char)data[i] & 0x3F);
-    }
-    return point;
-}
-
 static int columns_of(const char *data, size_t len) {
-    uint32_t point = code_point(data, len);
+    uint32_t point = nvtxt_utf8_point(data, len);
     for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
         if (point >= blocks[i].first && point <= blocks[i].last) {
             return blocks[i].columns;
@@ -49,20 +39,13 @@ static int columns_of(const char *data, size_t len) {
 // bytes.
 static size_t write_text(struct nvtxt_buf *to, struct nvtxt_slice text, size_t until) {
     size_t columns = 0;
+    struct nvtxt_slice shown;
     for (size_t i = 0; i < text.len;) {
-        size_t len = nvtxt_utf8_sequence(text.data + i, text.len - i);
-        size_t width = 1;
-        if (len == 0) {
-            nvtxt_buf_add_string(to, "?");
-        } else if (nvtxt_is_control('\0', text.data[i], len > 1 ? text.data[i + 1] : '\0')) {
-            nvtxt_buf_add_string(to, " ");
-        } else {
-            nvtxt_buf_add(to, text.data + i, len);
-            width = (size_t)columns_of(text.data + i, len);
-        }
-        len = len > 0 ? len : 1;
-        i += len;
-        columns += i <= until ? width : 0;
+        bool is_character = nvtxt_utf8_sequence(text.data + i, text.len - i) > 0;
+        i += nvtxt_utf8_shown((struct nvtxt_slice){text.data + i, text.len - i}, &shown);
+        shown = is_character ? shown : NVTXT_SLICE("?");
+        nvtxt_buf_add(to, shown.data, shown.len);
+        columns += i <= until && shown.len > 0 ? (size_t)columns_of(shown.data, shown.len) : 0;
     }
     return columns;
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "protocol/base/chars.h"
+#include "protocol/base/utf8.h"
 
 void report_messages_deinit(struct report_messages *messages) {
     free(messages->items);
@@ -88,10 +88,12 @@ const char *report_file_severity_name(enum report_file_severity severity) {
     return severity == REPORT_FILE_ERROR ? "error" : "warning";
 }
 
-static void write_printable(struct nvtxt_buf *out, const char *text) {
-    for (char before = 0; *text; before = *text++) {
-        bool control = nvtxt_is_control(before, *text, text[1]);
-        nvtxt_buf_add(out, control ? "?" : text, 1);
+static void write_printable(struct nvtxt_buf *out, const char *string) {
+    struct nvtxt_slice text = nvtxt_slice_of(string), shown;
+    for (size_t taken; text.len > 0; text.data += taken, text.len -= taken) {
+        taken = nvtxt_utf8_shown(text, &shown);
+        bool is_itself = shown.data == text.data;
+        nvtxt_buf_add(out, is_itself ? shown.data : "?", is_itself ? shown.len : 1);
     }
 }
 

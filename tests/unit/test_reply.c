@@ -62,7 +62,7 @@ Test(reply, is_read_as_it_was_written) {
     cr_assert_str_eq(reply.severity, "error");
     cr_assert_str_eq(reply.stage, "lexing");
     cr_assert_str_eq(reply.code, "stray-byte");
-    cr_assert_str_eq(reply.message, "it's \"x\"   \xc2\xa0", "control characters become blanks");
+    cr_assert_str_eq(reply.message, "it's \"x\"  \xc2\xa0", "control characters become blanks");
 
     nvtxt_reply_end(&out, 9, 8, 7, 6, "expired");
     reply = read_back(&out);

@@ -131,3 +131,66 @@ Test(utf8, is_cut_in_front_of_a_character) {
         cr_assert_eq(nvtxt_slice_cut(text, most).len, wanted[most], "%zu", most);
     }
 }
+
+static void shows(struct nvtxt_slice text, const char *wanted) {
+    char out[64];
+    size_t len = nvtxt_utf8_show(out, sizeof(out), text);
+    cr_assert_str_eq(out, wanted);
+    cr_assert_eq(len, strlen(wanted));
+}
+
+Test(utf8, shows_what_a_terminal_only_draws) {
+    shows(NVTXT_SLICE("plain \xC3\xA4 \xE6\x97\xA5 e\xCC\x81 \xF0\x9F\x98\x80"),
+          "plain \xC3\xA4 \xE6\x97\xA5 e\xCC\x81 \xF0\x9F\x98\x80");
+    shows(NVTXT_SLICE("a\033[1m\r\n\tb\x7F\0c"), "a [1m   b  c");
+    shows(NVTXT_SLICE("\xC2\x80\xC2\x9B\xC2\x9F\xC2\xA0"), "   \xC2\xA0");
+    shows(NVTXT_SLICE("a\xE2\x80\xA8\xE2\x80\xA9z"), "a  z");
+    shows(NVTXT_SLICE("\xE2\x80\xAE\xE2\x81\xA6\xD8\x9C\x9B"), BAD BAD BAD BAD);
+    shows(NVTXT_SLICE("\xE2\x9D\xA4\xEF\xB8\x8F\xF3\xA0\x84\x80."), "\xE2\x9D\xA4.");
+}
+
+static void hides(uint32_t first, uint32_t last) {
+    for (uint32_t point = first; point <= last; point++) {
+        char text[4];
+        size_t len = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+        for (size_t i = len; i-- > 1;) {
+            text[i] = (char)(0x80 | (point >> 6 * (len - 1 - i) & 0x3F));
+        }
+        text[0] = (char)(len == 1 ? point : (0xF0u << (4 - len) & 0xFFu) | point >> 6 * (len - 1));
+        struct nvtxt_slice shown, whole = {text, len};
+        cr_assert_eq(nvtxt_utf8_point(text, len), point);
+        cr_assert_eq(nvtxt_utf8_shown(whole, &shown), len);
+        cr_assert_neq(shown.data, (const char *)text, "U+%04X", point);
+    }
+}
+
+Test(utf8, shows_no_control_no_direction_and_nothing_that_cannot_be_seen) {
+    static const uint32_t ranges[][2] = {
+        {0, 0x1F},        {0x7F, 0x9F},     {0xAD, 0xAD},       {0x34F, 0x34F},    {0x61C, 0x61C},
+        {0x180B, 0x180F}, {0x200B, 0x200F}, {0x2028, 0x202E},   {0x2060, 0x206F},  {0xFE00, 0xFE0F},
+        {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        hides(ranges[i][0], ranges[i][1]);
+    }
+}
+
+Test(utf8, shows_lines_and_tabs_where_there_are_several) {
+    struct nvtxt_slice text = NVTXT_SLICE("\ta\r\n\rb\xE2\x80\xAE"), shown;
+    char out[32] = "";
+    for (size_t taken; text.len > 0; text.data += taken, text.len -= taken) {
+        taken = nvtxt_utf8_shown_in_lines(text, &shown);
+        strncat(out, shown.data, shown.len);
+    }
+    cr_assert_str_eq(out, "\ta\r\n b" BAD);
+}
+
+Test(utf8, is_shown_as_far_as_there_is_room) {
+    for (size_t size = 1; size < 12; size++) {
+        char out[12];
+        memset(out, '!', sizeof(out));
+        size_t len = nvtxt_utf8_show(out, size, NVTXT_SLICE("a\xE2\x80\xAE\xC3\xA4z"));
+        cr_assert_eq(len, size < 5 ? size > 1 : size < 7 ? 4 : size == 7 ? 6 : 7, "%zu", size);
+        cr_assert_eq(out[len], '\0');
+        cr_assert(size == sizeof(out) || out[size] == '!');
+    }
+}

@@ -8,21 +8,14 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "protocol/base/chars.h"
 #include "protocol/base/utf8.h"
 
 // What stands for the first character of a text that is not empty; moves `text` on.
 static struct nvtxt_slice next_character(struct nvtxt_slice *text) {
-    size_t len = nvtxt_utf8_sequence(text->data, text->len);
-    struct nvtxt_slice character = {text->data, len};
-    bool c1 = len == 2 && text->data[0] == (char)0xC2 && (unsigned char)text->data[1] < 0xA0;
-    if (len == 0) {
-        character = NVTXT_SLICE("\xEF\xBF\xBD");
-    } else if (c1 || (len == 1 && nvtxt_is_ascii_control(text->data[0]))) {
-        character = NVTXT_SLICE(" ");
-    }
-    text->data += len ? len : 1;
-    text->len -= len ? len : 1;
+    struct nvtxt_slice character;
+    size_t len = nvtxt_utf8_shown(*text, &character);
+    text->data += len;
+    text->len -= len;
     return character;
 }
 
@@ -34,8 +27,8 @@ void report_plain_text(struct nvtxt_out *out, struct nvtxt_slice text) {
 
 size_t report_plain_width(struct nvtxt_slice text) {
     size_t width = 0;
-    for (; text.len > 0; width++) {
-        next_character(&text);
+    while (text.len > 0) {
+        width += next_character(&text).len > 0;
     }
     return width;
 }
@@ -51,8 +44,10 @@ void report_plain_cut(struct nvtxt_out *out, struct nvtxt_slice text, size_t wid
         report_plain_text(out, text);
         return;
     }
-    for (size_t i = 1; i < width; i++) {
-        nvtxt_out_slice(out, next_character(&text));
+    for (size_t i = 1; i < width;) {
+        struct nvtxt_slice character = next_character(&text);
+        nvtxt_out_slice(out, character);
+        i += character.len > 0;
     }
     NVTXT_OUT_LITERAL(out, "\xE2\x80\xA6");
 }

@@ -15,7 +15,7 @@
 #include "protocol/base/slice.h"
 #include "protocol/text/out.h"
 
-// The text on one line: control characters become blanks, what is not UTF-8 becomes U+FFFD.
+// The text on one line, as nvtxt_utf8_show() has it.
 void report_plain_text(struct nvtxt_out *out, struct nvtxt_slice text);
 
 // The number of characters that report_plain_text() writes.
