@@ -161,12 +161,14 @@ def test_a_window_that_fits_is_loaded_alone():
             whole = report("events", "--format", "csv", *window, path)
             equal((whole[0], whole[1].count("\n")), (0, 101))
             equal(report("events", "--format", "csv", "--max-memory", "64K", *window, path), whole)
+            figures = []
             for more in (), ("--since", "20001"):
                 status, out, err = report("stats", "--max-memory", "1M", *more, path)
                 equal((status, out), (71, ""))
                 contains(err, "or take a part with --since or --last")
-                enough = re.search("--max-memory ([0-9]+[KM])", err).group(1)
-                equal(report("stats", "--max-memory", enough, *more, path)[0], 0, err)
+                figures.append(int(re.search("--max-memory ([0-9]+)M", err).group(1)))
+                equal(report("stats", "--max-memory", "%dM" % figures[-1], *more, path)[0], 0, err)
+            assert figures[1] < figures[0], figures
 
 
 def test_lines_of_a_window_are_found_within_the_bound():
@@ -176,11 +178,17 @@ def test_lines_of_a_window_are_found_within_the_bound():
         command = ("source", store, "--since", "7", "--until", "8", "--resolve-source-file", file)
         found = report(*command)
         equal((found[0], "request 7" in found[1]), (0, True), found)
-        status, out, err = report(*command, "--max-memory", "1M")
-        equal((status, out), (71, ""))
-        contains(err, "; --resolve-source-file reads all of it")
-        enough = re.search("--max-memory ([0-9]+[KM])", err).group(1)
-        equal(report(*command, "--max-memory", enough), found)
+        def enough(bound, *command):
+            status, out, err = report(*command, "--max-memory", bound)
+            equal((status, out), (71, ""), err)
+            contains(err, "; --resolve-source-file reads all of it")
+            return int(re.search("--max-memory ([0-9]+)M", err).group(1))
+        alone = enough("1M", *command)
+        equal(report(*command, "--max-memory", "%dM" % alone), found)
+        half = ("source", store, "--since", "20001", "--resolve-source-file", file)
+        both = enough("6M", *half)  # the half that is selected counts as well
+        assert both > alone, (alone, both)
+        equal(report(*half, "--max-memory", "%dM" % both)[0], 0)
 
 
 def test_nothing_is_made_where_nothing_can_be_written():
