@@ -216,6 +216,8 @@ static void on_done(struct job *job) {
     if (job->batch) {
         batcher->on_committed(batcher, job->batch, job->result);
     }
+    bool is_replaced = job->replaced > batcher->replaced;
+    batcher->replaced = is_replaced ? job->replaced : batcher->replaced;
     if (job->batch && batcher->spare_count < BATCHER_SPARES) {
         store_batch_reset(job->batch);
         job->commit = false;
@@ -225,4 +227,7 @@ static void on_done(struct job *job) {
         job_free(job);
     }
     set_pressure(batcher);
+    if (is_replaced) {
+        batcher->on_replaced(batcher);
+    }
 }

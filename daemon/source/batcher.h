@@ -56,6 +56,7 @@ struct batcher {
     bool timer_armed;
     size_t in_flight;   // bytes that were pushed and are not committed
     size_t jobs_out;    // jobs that were pushed and are not back
+    uint64_t replaced;  // how often the store had been replaced when the last batch came back
     size_t commits_out; // those that ask for a commit
     bool pressed;
     struct job *spares[BATCHER_SPARES];
@@ -67,6 +68,9 @@ struct batcher {
     // is safe in the store.
     void (*on_committed)(struct batcher *batcher, struct store_batch *batch, int result);
     void (*on_pressure)(struct batcher *batcher, bool pressed);
+    // The store was lost, and another one has taken its place: it has nothing of what was committed
+    // before the batches that came back now.
+    void (*on_replaced)(struct batcher *batcher);
     struct owners *owners; // borrowed, of the hub
 };
 

@@ -35,6 +35,16 @@ static void on_pressure(struct batcher *batcher, bool pressed) {
     }
 }
 
+static void on_replaced(struct batcher *batcher) {
+    struct hub *hub = NVTXT_CONTAINER_OF(batcher, struct hub, batcher);
+    for (size_t i = 0; i < hub->sources.bucket_count; i++) {
+        for (struct nvtxt_hash_node *node = hub->sources.buckets[i]; node; node = node->next) {
+            source_save_anew(NVTXT_CONTAINER_OF(node, struct source, by_id));
+        }
+    }
+    batcher_push(batcher, true);
+}
+
 static void on_iteration(uv_prepare_t *prepare) {
     struct hub *hub = prepare->data;
     hub->loop_count++;
@@ -77,6 +87,7 @@ int hub_init(struct hub *hub, uv_loop_t *loop, const struct conf *config, int64_
                      (uint64_t)config->commit_interval_ms);
     hub->batcher.owners = &hub->owners;
     hub->batcher.on_pressure = on_pressure;
+    hub->batcher.on_replaced = on_replaced;
     return r;
 }
 

@@ -259,15 +259,14 @@ int source_restore(const struct store_session *stored, const struct nvtxt_source
     if (r != 0) {
         return r;
     }
-    if (stored->elsewhere) {
-        nvtxt_state_begin_anew(*interp);
-    }
     for (size_t i = 0; r == 0 && i < stored->range_count; i++) {
         r = nvtxt_interp_restore_open(*interp, &stored->ranges[i]);
     }
     if (r != 0) {
         nvtxt_interp_free(*interp);
         *interp = NULL;
+    } else if (stored->elsewhere) {
+        nvtxt_state_begin_anew(*interp);
     }
     return r;
 }
@@ -344,6 +343,13 @@ static void lose_share(const struct source *source) {
                                                  .pid = source->peer.pid,
                                                  .reason = LOSS_MEMORY,
                                                  .count = lines ? lines : 1});
+}
+
+void source_save_anew(struct source *source) {
+    if (is_saved(source) && !source->over && !source->failed) {
+        nvtxt_state_begin_anew(source->interp);
+        source_join_batch(source); // without memory, with its next line
+    }
 }
 
 static int settle(struct batch_member *member) {

@@ -77,6 +77,9 @@ void source_release_held(struct source *source);
 int source_line(struct source *source, struct nvtxt_slice line);
 int source_overlong(struct source *source, struct nvtxt_slice start);
 
+// The store has nothing of its state any more: all of it goes into the open batch.
+void source_save_anew(struct source *source);
+
 // The source ends; `how` as in store_batch_end_source(). Returns 0 or -errno, as for a line.
 int source_end(struct source *source, const char *how);
 

@@ -94,6 +94,7 @@ static int open_again(struct writer *writer) {
         revive_put_aside(&writer->revive, NULL, r, writer->why);
     }
     if (!r) {
+        writer->replaced++;
         rotate_begun(&writer->rotate, writer->store);
         publish_segment(writer);
     }
@@ -185,6 +186,7 @@ static void give_back(struct writer *writer, int result) {
     for (struct job *job = list; job; job = job->next) {
         job->result = job->stored ? 0 : result;
         job->stored = false;
+        job->replaced = writer->replaced;
     }
     writer->held = NULL;
     writer->held_tail = &writer->held;

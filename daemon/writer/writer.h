@@ -45,6 +45,7 @@ struct writer {
     int64_t trouble_since_ns; // CLOCK_BOOTTIME, while state.in_trouble
     char why[256];            // why there is no store
     bool rotation_checked;    // and nothing was committed since
+    uint64_t replaced;        // how often the store was lost, and another one took its place
     bool gave_up;             // after a hurry that did not help: nothing is tried any more
     struct writer_state state;
     struct log_limit log_refused;

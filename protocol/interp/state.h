@@ -21,7 +21,8 @@ size_t nvtxt_state_unsaved(const struct nvtxt_interp *interp);
 bool nvtxt_state_is_begun(const struct nvtxt_interp *interp);
 bool nvtxt_state_is_long(const struct nvtxt_interp *interp);
 
-// The parts that were saved are not there any more: the next one must be whole.
+// What was saved is not there any more: the next part must be whole, and the open ranges are
+// announced again.
 void nvtxt_state_begin_anew(struct nvtxt_interp *interp);
 
 // Appends the next part to `out`, and counts it as saved: all of it with `whole`, which stands in

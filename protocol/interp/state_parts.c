@@ -130,6 +130,11 @@ bool nvtxt_state_is_long(const struct nvtxt_interp *interp) {
 }
 
 void nvtxt_state_begin_anew(struct nvtxt_interp *interp) {
+    struct nvtxt_ranges *ranges = &interp->ranges;
+    for (struct nvtxt_range *range = ranges->oldest; range; range = range->newer) {
+        range->announced = false;
+    }
+    ranges->unannounced = ranges->oldest;
     interp->saved.begun = false;
 }
 

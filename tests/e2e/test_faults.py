@@ -105,13 +105,15 @@ MALFORMED = ("PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = 9
 
 def break_while_running(script, readable):
     with lib.Daemon(shared=True) as daemon:
-        with daemon.session() as session:
-            session.send(HEADER + 'Marker, 1, "before"\n')
-            session.ack(3)
+        with daemon.session() as session, daemon.session() as other:
+            other.send(HEADER + 'Kept = "kept"\n@RangePush, Time, Message\n@RangePop, Time\nRangePush, 7, "open"\n')
+            other.ack(6)
+            session.send(HEADER + 'Kept = "it has"\nMarker, 1, "before"\n')
+            session.ack(4)
             sql(daemon.store, script)
             session.send('Marker, 2, "after"\nbad\n')
-            diagnostics = session.ack(5)
-            lib.equal([row["line"] for row in diagnostics], [5])
+            diagnostics = session.ack(6)
+            lib.equal([row["line"] for row in diagnostics], [6])
             lib.equal(losses(daemon), [("store-broken", 1)])
             lib.equal(texts(daemon), ["after"])
             aside = put_aside(daemon)
@@ -120,8 +122,17 @@ def break_while_running(script, readable):
                 old = sqlite3.connect(aside[0])
                 lib.equal(old.execute("SELECT text FROM NVTX_EVENTS").fetchall(), [("before",)])
                 old.close()
-            session.send('Marker, 3, "and on"\n')
-            lib.equal((session.end()["line"], texts(daemon)), (6, ["after", "and on"]))
+            lib.wait_for(lambda: daemon.query("SELECT count(*) FROM NVTXT_STATE WHERE part = 1") == [(2,)],
+                         "the state of both is in the new store, though one sent nothing")
+        with daemon.session(session.id) as session, daemon.session(other.id) as other:
+            session.send('Marker, 3, $Kept\n')
+            lib.equal((session.end()["line"], texts(daemon)), (7, ["after", "it has"]))
+            other.send('Marker, 4, $Kept\nRangePop, 9\n')
+            end = other.end()
+            lib.equal((end["line"], end["errors"]), (8, 0))
+            lib.equal(texts(daemon), ["after", "it has", "kept"])
+            lib.equal(daemon.query("SELECT text, start, end FROM NVTX_EVENTS WHERE eventType = 59"), [("open", 7, 9)])
+            lib.equal(daemon.query("SELECT count(*) FROM NVTXT_OPEN_RANGES"), [(0,)])
         lib.equal(daemon.control("status")["in_trouble"], False)
         log = daemon.log_text()
         lib.equal((log.count("were put aside"), log.count("trying again")), (1, 0), log)
