@@ -43,6 +43,11 @@ static void drop(struct parked *parked, struct waiting_session *session) {
     free(session);
 }
 
+size_t parked_bytes(const struct parked *parked, const char *session_id, int64_t uid) {
+    const struct waiting_session *session = find(parked, session_id, uid);
+    return session ? session->bytes : 0;
+}
+
 void parked_take(struct parked *parked, const char *session_id, int64_t uid) {
     struct waiting_session *session = find(parked, session_id, uid);
     if (session) {

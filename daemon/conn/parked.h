@@ -34,6 +34,9 @@ void parked_delay(struct parked *parked, const char *session_id, int64_t uid);
 // The session that is due first, its user, and the time (clocks_boottime_ns()); NULL: none is.
 const char *parked_first_due(const struct parked *parked, int64_t *uid, int64_t *due_ns);
 
+// The bytes that the session keeps open; 0 when it is not here.
+size_t parked_bytes(const struct parked *parked, const char *session_id, int64_t uid);
+
 // The session is resumed or over: gives its bytes back. Does nothing when it is not here.
 void parked_take(struct parked *parked, const char *session_id, int64_t uid);
 

@@ -51,6 +51,7 @@ struct server {
     struct conn *spare; // for the next connection; owned
     size_t conn_count;
     bool committed;            // of the jobs that are taken now, a batch was committed
+    struct session *to_load;   // sessions that wait for their turn, oldest first
     struct session *to_answer; // sessions that the jobs taken now have an answer for
     char *read_buffer;         // SERVER_READ_BYTES
 

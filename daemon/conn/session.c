@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A session is loaded by a job of the writer; the job's context is cleared when the connection
-// closes meanwhile. What the load finds decides: a new session, one that is resumed, one that ended
-// before (the client hears that again), or a refusal. Commits put sessions on a list of the server,
-// and one acknowledgement for all their batches is sent at the end.
+// A session is loaded by a job of the writer; its connection may close meanwhile. What the load
+// finds decides: a new session, one that is resumed, one that ended before (the client hears that
+// again), or a refusal. Sessions of one user that keep much are loaded one after the other, as
+// their state takes memory, and time of the loop; new ones do not wait. Commits put sessions on a
+// list of the server, and one acknowledgement for all their batches is sent at the end.
 #include "daemon/conn/session.h"
 
 #include <inttypes.h>
@@ -18,6 +19,9 @@
 #include "daemon/source/source.h"
 #include "protocol/base/hash.h"
 #include "protocol/wire/reply.h"
+
+// What sessions of a user that are loaded together may keep: it takes some milliseconds to restore.
+#define LOADED_TOGETHER_BYTES 262144
 
 // Sends the last reply, and closes.
 static void close_with_error(struct conn *conn, const char *code, const char *message) {
@@ -87,9 +91,9 @@ void session_refuse_cut_hello(struct conn *conn) {
 
 static void on_loaded(struct job *job);
 
-static void start_load(struct session *session) {
+static void push_load(struct session *session, size_t bytes) {
     struct conn *conn = session->conn;
-    struct job *job = job_new(JOB_SESSION_LOAD, on_loaded, session);
+    struct job *job = job_new(JOB_SESSION_LOAD, on_loaded, conn->server);
     if (!job) {
         conn_close(conn);
         return;
@@ -98,12 +102,62 @@ static void start_load(struct session *session) {
     job->want_diags = session->hello->diagnostics && session->hello->has_acked;
     job->acked = session->hello->acked;
     job->uid = conn->peer.uid;
+    job->bytes = bytes;
     session->loading = job;
     session->begun_before = conn->user->sessions;
-    conn->phase = CONN_LOADING;
+    conn->user->loading += job->bytes;
     // The lines of an older connection of this session go first.
     batcher_push(&conn->server->hub.batcher, false);
     hub_push(&conn->server->hub, job);
+}
+
+// What it keeps, as far as that is known before it is loaded.
+static size_t bytes_of(const struct session *session) {
+    return parked_bytes(&session->conn->server->parked, session->id, session->conn->peer.uid);
+}
+
+static bool may_load(const struct quota_user *user, size_t bytes) {
+    return bytes == 0 || user->loading == 0 || user->loading + bytes <= LOADED_TOGETHER_BYTES;
+}
+
+static void start_load(struct session *session) {
+    struct conn *conn = session->conn;
+    size_t bytes = bytes_of(session);
+    conn->phase = CONN_LOADING;
+    if (may_load(conn->user, bytes)) {
+        push_load(session, bytes);
+        return;
+    }
+    struct session **at = &conn->server->to_load;
+    while (*at) {
+        at = &(*at)->next_to_load;
+    }
+    *at = session;
+    session->waits_to_load = true;
+}
+
+static void stop_waiting(struct server *server, struct session *session) {
+    struct session **at = &server->to_load;
+    while (*at != session) {
+        at = &(*at)->next_to_load;
+    }
+    *at = session->next_to_load;
+    session->next_to_load = NULL;
+    session->waits_to_load = false;
+}
+
+// One was loaded: it is the turn of those that waited for it.
+static void load_next(struct server *server, int64_t uid, size_t bytes) {
+    struct session *session = server->to_load, *next;
+    quota_loaded(&server->quota, uid, bytes);
+    for (; session && server->stage == SERVER_RUNNING; session = next) { // else told of the stop
+        next = session->next_to_load;
+        size_t more = bytes_of(session);
+        if (session->conn->peer.uid == uid && may_load(session->conn->user, more)) {
+            stop_waiting(server, session);
+            push_load(session, more);
+        }
+    }
 }
 
 // Writes a welcome. `welcome` says what the session has.
@@ -369,12 +423,13 @@ static void begin_anew(struct session *session, const struct job *job) {
 }
 
 static void on_loaded(struct job *job) {
-    struct session *session = job->context;
-    if (session) {
+    struct server *server = job->context;
+    struct session *session = session_find(server, job->session_id, job->uid);
+    if (session && session->loading == job) { // else its connection has closed meanwhile
         struct conn *conn = session->conn;
         session->loading = NULL;
         const struct store_session *stored = &job->session;
-        if (conn->server->stage != SERVER_RUNNING) {
+        if (server->stage != SERVER_RUNNING) {
             session_shut_down(conn);
         } else if (job->result == STORE_NOT_FOUND || job->result == STORE_UNSURE) {
             begin_anew(session, job);
@@ -393,6 +448,7 @@ static void on_loaded(struct job *job) {
     if (job->result == STORE_DONE) {
         store_session_deinit(&job->session);
     }
+    load_next(server, job->uid, job->bytes);
     free(job);
 }
 
@@ -494,8 +550,8 @@ void session_free(struct session *session) {
         return;
     }
     struct server *server = session->conn->server;
-    if (session->loading) {
-        session->loading->context = NULL;
+    if (session->waits_to_load) {
+        stop_waiting(server, session);
     }
     if (session->listed) {
         nvtxt_hash_remove(&server->sessions, &session->node);

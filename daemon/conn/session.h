@@ -31,8 +31,10 @@ struct session {
     uint64_t begun_before; // sessions that the user had begun when the load was pushed
     struct conn *conn;
     struct nvtxt_hello *hello; // owned; gone once the session is open
-    struct job *loading;       // the job of the load; its context is this session
-    bool given_up;             // its saved state cannot be read: it was ended
+    bool waits_to_load;        // for its turn
+    struct session *next_to_load;
+    struct job *loading; // the job of the load; not of another session
+    bool given_up;       // its saved state cannot be read: it was ended
     bool wants_diags;
     bool half_closed;    // the client sends no more, and waits for an acknowledgement
     uint64_t acked_line; // the last line acknowledged here

@@ -30,7 +30,7 @@ static struct quota_user *add(struct quota *quota, int64_t uid) {
 }
 
 static bool is_used(const struct quota_user *user) {
-    return user->connections > 0 || user->bytes > 0 || user->held > 0;
+    return user->connections > 0 || user->bytes > 0 || user->held > 0 || user->loading > 0;
 }
 
 static bool drop_unused(struct quota *quota, struct quota_user *user) {
@@ -103,6 +103,14 @@ void quota_release(struct quota *quota, int64_t uid, size_t bytes) {
     }
     user->held -= bytes < user->held ? bytes : user->held;
     drop_unused(quota, user);
+}
+
+void quota_loaded(struct quota *quota, int64_t uid, size_t bytes) {
+    struct quota_user *user = find(quota, uid);
+    if (user) {
+        user->loading -= bytes < user->loading ? bytes : user->loading;
+        drop_unused(quota, user);
+    }
 }
 
 struct quota_user *quota_give_bytes(struct quota *quota, int64_t uid, size_t bytes) {

@@ -26,6 +26,7 @@ struct quota_user {
     int64_t rested_ns; // when the credit is full again
     uint64_t sessions; // that its connections have begun, in all
     bool full, fast;   // over the bound of bytes, of events: not read
+    size_t loading;    // held by its sessions that are being loaded
 };
 
 struct quota { // zeroed is ready
@@ -46,6 +47,9 @@ void quota_give(struct quota *quota, struct quota_user *user);
 // or -ENOMEM. The user lives as long as something is held.
 int quota_hold(struct quota *quota, int64_t uid, size_t bytes);
 void quota_release(struct quota *quota, int64_t uid, size_t bytes);
+
+// A session of the user that holds so many bytes was loaded.
+void quota_loaded(struct quota *quota, int64_t uid, size_t bytes);
 
 // Bytes of a batch are committed. Returns the user if it still exists.
 struct quota_user *quota_give_bytes(struct quota *quota, int64_t uid, size_t bytes);

@@ -69,10 +69,11 @@ struct job {
     int result;                       // 0, a positive store_result, or -errno
 
     struct store_batch *batch; // JOB_BATCH: owned by the job
-    size_t bytes;              // JOB_BATCH: what it counts against the memory budget
-    bool commit;               // JOB_BATCH, JOB_ASK
-    bool stored;               // JOB_BATCH: for the writer: committed, apart from the others
-    uint64_t replaced;         // JOB_BATCH: how often the store had been replaced by then
+    size_t
+        bytes; // JOB_BATCH: what it counts against the memory budget; SESSION_LOAD: of the session
+    bool commit;       // JOB_BATCH, JOB_ASK
+    bool stored;       // JOB_BATCH: for the writer: committed, apart from the others
+    uint64_t replaced; // JOB_BATCH: how often the store had been replaced by then
 
     char session_id[NVTXT_SESSION_ID_BYTES + 1]; // JOB_SESSION_LOAD: in, JOB_EXPIRED: out
     bool want_diags;                             // JOB_SESSION_LOAD

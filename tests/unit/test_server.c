@@ -50,3 +50,77 @@ Test(server, a_stop_reads_the_others_when_the_connection_closes_whose_turn_it_is
     }
     kit_close(&kit);
 }
+
+static int say_hello(struct kit *kit, int number) {
+    char hello[128];
+    int client = kit_connect(kit);
+    snprintf(
+        hello, sizeof(hello),
+        "#nvtxt-session {\"protocol\":1,\"session\":\"00000000-0000-4000-8000-00000000000%d\"}\n",
+        number);
+    kit_send(client, hello);
+    return client;
+}
+
+static bool is_load_of(const struct job *job, int number) {
+    return job->session_id[35] == '0' + number;
+}
+
+static void run_some(struct kit *kit) {
+    for (int i = 0; i < 5; i++) {
+        uv_run(&kit->loop, UV_RUN_NOWAIT);
+    }
+}
+
+// Jobs that are no loads go back.
+static struct job *take_load(struct kit *kit) {
+    struct job *job;
+    run_some(kit);
+    while ((job = bqueue_try_take(&kit->server.hub.queue)) && job->kind != JOB_SESSION_LOAD) {
+        kit_finish(kit, job);
+    }
+    return job;
+}
+
+Test(server, loads_sessions_of_a_user_that_keep_much_one_after_the_other) {
+    struct kit kit;
+    int clients[5];
+    kit_open(&kit);
+    for (int i = 1; i <= 4; i++) {
+        char id[] = "00000000-0000-4000-8000-000000000000";
+        id[35] = (char)('0' + i);
+        cr_assert_eq(parked_put(&kit.server.parked, id, (int64_t)geteuid(), i < 4 ? 1000000 : 100,
+                                clocks_realtime_ns(), 0),
+                     0);
+    }
+    for (int i = 0; i < 5; i++) {
+        clients[i] = say_hello(&kit, i + 1); // number 5 is new
+    }
+    struct job *first = kit_take(&kit, JOB_SESSION_LOAD);
+    struct job *fresh = take_load(&kit);
+    cr_assert(is_load_of(fresh, 5), "a new one does not wait");
+    kit_finish(&kit, fresh);
+    cr_assert_null(take_load(&kit));
+    bool is_first[6] = {false};
+    is_first[first->session_id[35] - '0'] = true;
+    kit_finish(&kit, first);
+    int gone = is_first[2] ? 0 : 1; // one that waits: its client goes
+    close(clients[gone]);
+    int taken = 0;
+    struct job *job;
+    while ((job = take_load(&kit))) {
+        cr_assert_not(is_first[job->session_id[35] - '0'], "twice");
+        is_first[job->session_id[35] - '0'] = true;
+        taken++;
+        cr_assert(is_load_of(job, 4) || !bqueue_try_take(&kit.server.hub.queue), "two at a time");
+        kit_finish(&kit, job);
+    }
+    cr_assert_eq(taken, 3);
+    cr_assert_eq(kit.server.conns->user->loading, 0);
+    for (int i = 0; i < 5; i++) {
+        if (i != gone) {
+            close(clients[i]);
+        }
+    }
+    kit_close(&kit);
+}
