@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An item is laid out as in a section. What has bars there has rows here: one for each value, each
-// instance or each bin.
-#include "report/host/chart.h"
+// The file of a chart. An item is laid out as in a section. What has bars there has rows here: one
+// for each value, each instance or each bin.
+#include "report/host/use.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -155,11 +155,16 @@ static int take_status(int fd) {
 int report_child_start(struct report_child *child, const struct report_child_wish *wish) {
     char *environment[4];
     int status[2] = {-1, -1};
-    *child = (struct report_child){
-        .pidfd = -1, .socket = -1, .prints = -1, .interrupt_fd = wish->interrupt_fd};
+    *child = (struct report_child){.pidfd = -1,
+                                   .socket = -1,
+                                   .prints = -1,
+                                   .group = {.fd = -1},
+                                   .confined = wish->confined,
+                                   .interrupt_fd = wish->interrupt_fd};
     child->deadline_ns = now_ns() + (int64_t)(wish->timeout_s * 1e9);
     child->watch_ns = now_ns() + REPORT_CHILD_WATCH_MS * INT64_C(1000000);
     cut_environment(environment);
+    report_group_open(&child->group);
     struct report_start start = {
         .argv = wish->argv,
         .folders = wish->folders,
@@ -170,6 +175,7 @@ int report_child_start(struct report_child *child, const struct report_child_wis
         .text = -1,
         .filter = -1,
         .status = -1,
+        .group = child->group.fd,
         .seconds = (rlim_t)wish->timeout_s,
         .parent = getpid(),
         .changes = report_child_changes_user(),
@@ -295,8 +301,10 @@ void report_child_end(struct report_child *child) {
         while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) {
         }
         end_orphans(child);
+        child->too_much = child->too_much || report_group_ran_out(&child->group);
     }
     child->pid = 0;
+    report_group_close(&child->group);
     take_prints(child);
     close_at(&child->pidfd);
     close_at(&child->socket);

@@ -5,6 +5,7 @@
 // prints is kept. When root starts it, it runs as another user.
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,13 @@
 // the group of a rule is not ended.
 #define REPORT_CHILD_OTHERS 64
 
+// A control group of its processes; `path` empty: there is none.
+struct report_group {
+    char path[PATH_MAX];
+    int fd; // takes processes in; -1: closed
+};
+#define REPORT_GROUP_MORE ((size_t)96 << 20) // for /tmp, and for what starts the rule
+
 struct report_child {
     pid_t pid;  // leads its group; 0: none
     int pidfd;  // -1: there is none
@@ -39,7 +47,9 @@ struct report_child {
     int64_t deadline_ns;
     struct nvtxt_buf output;
     int64_t watch_ns; // when its memory is looked at next
-    bool too_much;    // it was killed for what all its processes had
+    struct report_group group;
+    bool confined;
+    bool too_much; // it was killed for what all its processes had
     bool ended;
     int status, signal; // once it ended: its exit status, or the signal that killed it, else 0
     int interrupt_fd;
@@ -90,7 +100,7 @@ void report_child_end(struct report_child *child);
 struct report_start {
     const char *const *argv, *const *folders;
     char *const *environment;
-    int null, prints, socket, text, filter, status;
+    int null, prints, socket, text, filter, status, group;
     rlim_t seconds;
     pid_t parent;
     bool changes; // the user, to `uid`
@@ -98,6 +108,16 @@ struct report_start {
     bool confined;
 };
 _Noreturn void report_start_run(struct report_start *start);
+
+// group.c
+
+// Makes one, if that is possible.
+void report_group_open(struct report_group *group);
+
+// Whether a process in it was killed for its memory.
+bool report_group_ran_out(const struct report_group *group);
+
+void report_group_close(struct report_group *group); // once its processes are gone
 
 // filter.c: a file with the filter of system calls; -1: there is none for this processor, or no
 // memory for it. Whether there is one at all is the same for the whole run.

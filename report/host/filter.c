@@ -4,7 +4,8 @@
 // a rule from the files, the processes and the network of the host; this keeps it from
 // - sockets of the host that lie in a folder that it is shown, such as its own, or that are of no
 //   network;
-// - memory that no process of it is seen to have: files without a name, System V's, rings;
+// - memory that no process of it is seen to have: files without a name, System V's, rings, what
+//   waits in sockets;
 // - keys, which no namespace parts; other processes' memory; what a terminal takes as typed.
 // All of it gets EPERM. A processor that is not known here has no filter; calls of another
 // architecture than its own are refused altogether.
@@ -17,7 +18,6 @@
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -52,14 +52,7 @@ static const struct sock_filter filter[] = {
     BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, FIRST_OF_OTHERS, 1, 0),
     BPF_STMT(BPF_JMP | BPF_JA, 1),
     RETURN(REFUSED),
-    // Those that a network namespace parts, and no AF_UNIX: pairs of that are another call.
-    UNLESS(SYS_socket, 6),
-    WORD(args[0]),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 3, 0),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 2, 0),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 1, 0),
-    RETURN(REFUSED),
-    WORD(nr),
+    REFUSE(SYS_socket), // pairs are another call
     REFUSE_WITH(SYS_ioctl, 1, TIOCSTI),
     REFUSE_WITH(SYS_ioctl, 1, TIOCLINUX),
     REFUSE(SYS_memfd_create),

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/host/chart.h"
 #include "report/host/use.h"
 #include "store/value/arena.h"
 

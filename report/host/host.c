@@ -121,15 +121,13 @@ static void reason_of_exception(struct report_use *use, char *reason) {
 
 static void reason_of_end(const struct host *host, const struct report_child *child, char *reason) {
     int signal = child->signal, status = child->status;
-    if (child->too_much) {
-        because(reason, "killed by signal 9: more than %zu MiB of memory, or processes without end",
-                REPORT_CHILD_MEMORY >> 20);
-        return;
-    }
     if (host->bubblewrap[0] && signal == 0 && status > 128) {
         signal = status - 128; // it says so of the program in it
     }
-    if (signal == SIGXCPU) {
+    if (child->too_much && signal == SIGKILL) {
+        because(reason, "killed by signal 9: more than %zu MiB of memory, or processes without end",
+                REPORT_CHILD_MEMORY >> 20);
+    } else if (signal == SIGXCPU) {
         because(reason, "timed out after %g s", host->options.timeout_s);
     } else if (signal != 0) {
         because(reason, "killed by signal %d", signal);

@@ -191,11 +191,12 @@ void report_sandbox_begin(struct report_command_line *line, const char *bubblewr
                                         "ALL",
                                         NULL};
     static const char *const own[] = {
-        "--dev",        "/dev",   "--remount-ro",
-        "/dev",         "--proc", "/proc",
-        "--remount-ro", "/proc",  "--perms",
-        "1777",         "--size", REPORT_SANDBOX_TEXT(REPORT_SANDBOX_TMP),
-        "--tmpfs",      "/tmp",   NULL};
+        "--dev",   "/dev", "--proc", "/proc",
+        "--perms", "1777", "--size", REPORT_SANDBOX_TEXT(REPORT_SANDBOX_TMP),
+        "--tmpfs", "/tmp", NULL};
+    static const char *const closed[] = {"--remount-ro", "/dev", "--remount-ro", "/proc",
+                                         "--remount-ro", "/",    "--chdir",      "/",
+                                         "--",           NULL};
     report_sandbox_add(line, bubblewrap);
     add_words(line, alone);
     if (report_filter_exists()) {
@@ -209,7 +210,7 @@ void report_sandbox_begin(struct report_command_line *line, const char *bubblewr
             add_words(line, (const char *const[]){"--ro-bind-try", *folders, *folders, NULL});
         }
     }
-    add_words(line, (const char *const[]){"--remount-ro", "/", "--chdir", "/", "--", NULL});
+    add_words(line, closed); // a folder may be in /dev/shm
 }
 
 // ---- Whether it starts --------------------------------------------------------------------------

@@ -214,6 +214,9 @@ _Noreturn void report_start_run(struct report_start *start) {
     signal(SIGXFSZ, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
+    if (start->group >= 0) {
+        (void)!write(start->group, "0", 1); // itself
+    }
     bool good = !start->changes || open_ways(start->folders);
     good = good && place_descriptors(start) && chdir("/") == 0 && set_limits(start) &&
            (!start->changes || become(start));

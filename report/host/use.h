@@ -68,3 +68,8 @@ int report_use_done(struct report_request *request, struct nvtxt_out *out);
 
 // A text; empty without data when it is not there, or null. Returns 0 or REPORT_REQUEST_REFUSED.
 int report_use_text(struct report_request *request, const char *name, struct nvtxt_slice *text);
+
+// chart.c: adds the file of a chart beside the rule, one Item of the language of sections, as a
+// table of the rule's newest message. Returns 0, REPORT_REQUEST_REFUSED, or -ENOMEM.
+int report_use_chart(struct report_use *use, struct nvtxt_slice name,
+                     struct report_request *request);

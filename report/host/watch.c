@@ -2,7 +2,7 @@
 //
 // The processes of a rule, all together. Each has its own bound of memory, which says nothing of
 // their sum, so that is looked at now and then. What they share counts once: pages are shared among
-// the processes that have them.
+// the processes that have them. In a sandbox the kernel's memory for names and sockets counts too.
 #include "report/host/child.h"
 
 #include <dirent.h>
@@ -10,10 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "report/host/sandbox.h"
+
 #define MOST ((size_t)1024) // processes that are looked at: far above what a rule may have
+#define NAME_BYTES 1536     // of an inode of tmpfs and its name, as seen; rounded up
+#define SOCKET_BYTES 425984 // twice net.core.wmem_max as it is by default
 
 // Adds the children of a thread. The kernel may be built without this list.
 static size_t add_children(const char *pid, const char *thread, pid_t *children, size_t count,
@@ -106,19 +111,64 @@ static size_t sum_of(size_t (*memory)(pid_t pid), const pid_t *pids, size_t coun
     return sum;
 }
 
+// What the kernel keeps for the names in the /tmp of a sandbox. Until that is made, it is the
+// host's that is seen there, which has another size.
+static size_t of_names(pid_t inside) {
+    char path[64];
+    struct statvfs status;
+    snprintf(path, sizeof(path), "/proc/%d/root/tmp", (int)inside);
+    bool is_its_own = statvfs(path, &status) == 0 && status.f_files > status.f_ffree &&
+                      status.f_blocks * status.f_frsize == REPORT_SANDBOX_TMP;
+    return is_its_own ? (size_t)(status.f_files - status.f_ffree) * NAME_BYTES : 0;
+}
+
+static bool has_its_own_network(pid_t inside) {
+    char path[64];
+    struct stat ours, theirs;
+    snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)inside);
+    return stat(path, &theirs) == 0 && stat("/proc/self/ns/net", &ours) == 0 &&
+           ours.st_ino != theirs.st_ino;
+}
+
+// What may wait in the sockets of a sandbox.
+static size_t of_sockets(pid_t inside) {
+    char path[64];
+    size_t count = 0;
+    snprintf(path, sizeof(path), "/proc/%d/net/unix", (int)inside);
+    FILE *file = has_its_own_network(inside) ? fopen(path, "re") : NULL;
+    for (int c; file && (c = getc(file)) != EOF;) {
+        count += c == '\n';
+    }
+    if (file) {
+        fclose(file);
+    }
+    return count * SOCKET_BYTES;
+}
+
+// The first process in a sandbox is bubblewrap's own: a rule cannot hide it.
+static bool is_too_much(const struct report_child *child, const pid_t *pids, size_t count) {
+    size_t kept = 0;
+    if (child->confined && count > 1) {
+        kept = of_names(pids[1]) + of_sockets(pids[1]);
+    }
+    return count == MOST || (kept + sum_of(resident, pids, count) > REPORT_CHILD_MEMORY &&
+                             kept + sum_of(proportional, pids, count) > REPORT_CHILD_MEMORY);
+}
+
 bool report_watch_is_too_much(const struct report_child *child) {
     pid_t pids[MOST];
     size_t count = 1;
     pids[0] = child->pid;
-    for (pid_t pid = 0; count < MOST && (pid = report_watch_orphan(child, pid)) > 0;) {
-        pids[count] = pid;
-        count += pid != child->pid;
+    if (!child->confined) { // what left its parent is a child of ours
+        for (pid_t pid = 0; count < MOST && (pid = report_watch_orphan(child, pid)) > 0;) {
+            pids[count] = pid;
+            count += pid != child->pid;
+        }
     }
     for (size_t i = 0; i < count && count < MOST; i++) {
         count += report_watch_children(pids[i], pids + count, MOST - count);
     }
-    return count == MOST || (sum_of(resident, pids, count) > REPORT_CHILD_MEMORY &&
-                             sum_of(proportional, pids, count) > REPORT_CHILD_MEMORY);
+    return is_too_much(child, pids, count);
 }
 
 // ---- Number -------------------------------------------------------------------------------------

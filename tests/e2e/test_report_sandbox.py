@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 
 from client import ENV, Folder
 from lib import Skip, equal, program, run, wait_for
@@ -177,6 +178,18 @@ def test_no_socket_of_the_host_is_reached():
             listener.close()
 
 
+def test_folders_anywhere_are_shown():
+    users()
+    for place in ("/dev/shm", "/var/tmp"):
+        if not os.access(place, os.W_OK):
+            continue
+        with tempfile.TemporaryDirectory(dir=place) as path, Folder() as folder:
+            rules = Rules(folder)
+            os.chmod(path, 0o755)
+            rules.path = path
+            equal(tried(rules, "print(json.dumps(os.listdir(%r)))" % path), ["tries.py"])
+
+
 def test_the_number_of_processes_is_bounded():
     body = """\
 made = []
@@ -234,12 +247,66 @@ for _ in range(8):
 time.sleep(600)"""
 
 
+# What the kernel keeps for a rule, and no process is seen to have.
+NAMES = """\
+number = 0
+while True:
+    os.mknod("/tmp/%d" % number)
+    number += 1"""
+PAIRS = """\
+for _ in range(60):
+    if os.fork() == 0:
+        pairs = []
+        try:
+            while True:
+                pairs.append(socket.socketpair())
+                for end in pairs[-1]:
+                    end.setblocking(False)
+                    try:
+                        while True:
+                            end.send(b"x" * 65536)
+                    except BlockingIOError:
+                        pass
+        except OSError:
+            time.sleep(600)
+time.sleep(600)"""
+
+
+def test_what_the_kernel_keeps_for_a_rule_is_bounded():
+    with Folder() as folder:
+        rules = Rules(folder, names=NAMES, pairs=PAIRS)
+        for user in users():
+            found, _ = rules.run("--rule=names,pairs", "--rule-timeout=60", "--sandbox=always",
+                                 user=user)
+            for rule in found.values():
+                if rule["kind"] == "python":
+                    equal(rule["status"], "failed", rule)
+                    assert rule["reason"].startswith("killed by signal 9: more than 512 MiB"), rule
+
+
+def test_a_slow_start_is_not_held_against_a_rule():
+    users()
+    with Folder() as folder:
+        rules = Rules(folder, first="print('here')")
+        slow = folder.name("slow")
+        os.mkdir(slow, 0o755)
+        # As where the machine is busy: what is seen of it is the host's for a while.
+        path = os.path.join(slow, "bwrap")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nsleep 0.5\nexec %s \"$@\"\n" % shutil.which("bwrap"))
+        os.chmod(path, 0o755)
+        found, said = rules.run("--rule=first", "--sandbox=always",
+                                env={"PATH": slow + ":" + os.environ["PATH"]})
+        equal((found["first"]["output"], said), ("here\n", ""))
+
+
 def test_the_memory_of_all_processes_is_bounded():
     with Folder() as folder:
         rules = Rules(folder, eats=EATS, good="pass")
         for user in users():
             for sandbox in ("always", "never"):
-                found, _ = rules.run("--rule=eats,good", "--sandbox=" + sandbox, user=user)
+                found, _ = rules.run("--rule=eats,good", "--rule-timeout=60",
+                                     "--sandbox=" + sandbox, user=user)
                 equal((found["eats"]["status"], found["good"]["status"]), ("failed", "no-issue"))
                 assert found["eats"]["reason"].startswith("killed by signal 9: more than 512 MiB"), \
                     found["eats"]
@@ -256,7 +323,8 @@ calls = {"memfd_create": lambda: libc.memfd_create(b"x", 0),
          "shmget": lambda: libc.shmget(0, 1 << 20, 0o1600),
          "ptrace": lambda: libc.ptrace(0, 0, 0, 0), "unshare": lambda: libc.unshare(0x10000000),
          "TIOCSTI": lambda: libc.ioctl(1, 0x5412, b"x"), "TIOCLINUX": lambda: libc.ioctl(1, 0x541c, b"x"),
-         "AF_VSOCK": lambda: libc.socket(40, 1, 0)}
+         "AF_VSOCK": lambda: libc.socket(40, 1, 0),
+         "AF_NETLINK": lambda: libc.socket(16, 3, 0)}
 said = {}
 for name, call in calls.items():
     ctypes.set_errno(0)
