@@ -186,7 +186,7 @@ def test_lines_of_a_window_are_found_within_the_bound():
         alone = enough("1M", *command)
         equal(report(*command, "--max-memory", "%dM" % alone), found)
         half = ("source", store, "--since", "20001", "--resolve-source-file", file)
-        both = enough("6M", *half)  # the half that is selected counts as well
+        both = enough("%dM" % alone, *half)  # the half that is selected counts as well
         assert both > alone, (alone, both)
         equal(report(*half, "--max-memory", "%dM" % both)[0], 0)
 
