@@ -69,6 +69,7 @@ static enum outcome make_hello(const struct send_arguments *args, struct term *t
         .mapping = args->mapping.mapping,
         .escapes = args->is_text || args->command || args->mark,
         .levels = args->is_text || has_lines(args),
+        .nvtx = args->nvtx ? NVTXT_NVTX_VERSION : 0,
         .diagnostics = !args->transfer.quiet,
     };
     snprintf(hello->name, sizeof(hello->name), "%s", args->name ? args->name : name);
@@ -270,6 +271,7 @@ static void send_rest(struct send_arguments *args, struct term *term, struct chi
             (void)resume_sessions(&options, run->folder, term);
         }
     }
+    args->transfer.too_old |= options.too_old;
     if (nvtx_run_leave_folder(run) || in_use > 0) {
         say_left(args, term, run->folder, in_use);
     }
@@ -348,7 +350,8 @@ static int send_command(struct send_arguments *args, struct term *term) {
         return fail_to_start(args, term, result);
     }
     child_die_likewise(&child);
-    return child_exit_code(&child);
+    bool lacks = args->nvtx && args->transfer.too_old && child_exit_code(&child) == 0;
+    return lacks ? outcome_exit_status(OUTCOME_PROTOCOL) : child_exit_code(&child);
 }
 
 static enum outcome send_inputs(struct send_arguments *args, struct term *term) {

@@ -15,6 +15,7 @@
 #include "client/common/clock.h"
 #include "client/locate/probe.h"
 #include "client/locate/search.h"
+#include "config.h"
 #include "protocol/text/uuid.h"
 #include "protocol/wire/reply.h"
 
@@ -258,7 +259,44 @@ static void say_where(struct transfer *t) {
              place->whose, also);
 }
 
+// "version 0.1.0", or what is known of it.
+static const char *version_of(const struct sender *sender, char *text, size_t size) {
+    snprintf(text, size, *sender->version ? "version %s" : "a version before 0.2.0%s",
+             sender->version);
+    return text;
+}
+
+static void warn_of_levels(struct transfer *t) {
+    char version[64];
+    term_say(t->term,
+             "warning: the daemon at %s (%s) has no levels, nvtxt-send " PACKAGE_VERSION
+             " has: nothing of %s is lost, but its levels are payloads only, and -1 stands for "
+             "none",
+             t->link.path, version_of(&t->sender, version, sizeof(version)), t->input->name);
+}
+
+enum outcome reconnect_too_old(struct transfer *t) {
+    const struct sender *sender = &t->sender;
+    char version[64], line[TERM_COUNT_SIZE];
+    bool nvtx = sender->state == SENDER_TOO_OLD;
+    t->options->too_old = true;
+    term_say(t->term,
+             "the daemon at %s (%s) is too old for nvtxt-send " PACKAGE_VERSION
+             ": it has no %s, which %s%s of %s need%s",
+             t->link.path, version_of(sender, version, sizeof(version)),
+             nvtx ? "extension nvtx" : "escapes", nvtx ? "the lines" : "line ",
+             nvtx ? "" : term_count(line, sender->unfit), t->input->name, nvtx ? "" : "s");
+    if (!nvtx && !t->spool) {
+        term_say(t->term, "the lines before it are stored; it and what follows are not");
+    }
+    return OUTCOME_PROTOCOL;
+}
+
 enum outcome reconnect_welcomed(struct transfer *t) {
+    if (t->sender.lacks_levels && !t->logged_levels && !t->options->quiet) {
+        warn_of_levels(t);
+        t->logged_levels = true;
+    }
     if (t->options->verbose && !t->logged_where) {
         say_where(t);
         t->logged_where = true;

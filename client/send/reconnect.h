@@ -21,6 +21,10 @@ enum outcome reconnect_try(struct transfer *t);
 enum outcome reconnect_lost(struct transfer *t, enum outcome outcome, const char *why,
                             bool certain);
 enum outcome reconnect_refused(struct transfer *t);
+
+// The daemon lacks what the lines need, or what one needs that comes next.
+enum outcome reconnect_too_old(struct transfer *t);
+
 enum outcome reconnect_welcomed(struct transfer *t);
 enum outcome reconnect_closed(struct transfer *t);
 enum outcome reconnect_check_silence(struct transfer *t, int64_t now); // has it waited too long?

@@ -55,6 +55,9 @@ static enum outcome read_replies(struct transfer *t) {
                  t->sender.refusal.message);
         return OUTCOME_PROTOCOL;
     }
+    if (t->sender.state == SENDER_TOO_OLD) {
+        return reconnect_too_old(t);
+    }
     if (t->sender.state == SENDER_REFUSED) {
         return reconnect_refused(t);
     }
@@ -337,7 +340,7 @@ static enum outcome sync_spool(struct transfer *t, int64_t now) {
     return OUTCOME_RUNNING;
 }
 
-struct pollfd transfer_poll(const struct transfer *t) {
+struct pollfd transfer_poll(struct transfer *t) {
     struct iovec piece;
     bool output =
         t->link.fd >= 0 && !t->link.write_failed && sender_output(&t->sender, &piece, 1) > 0;
@@ -393,6 +396,9 @@ static enum outcome wait_and_move(struct transfer *t, int64_t now) {
 
 enum outcome transfer_tick(struct transfer *t, int64_t now) {
     enum outcome result = reconnect_check_silence(t, now);
+    if (result == OUTCOME_RUNNING && sender_is_stuck(&t->sender)) {
+        result = reconnect_too_old(t);
+    }
     if (result == OUTCOME_RUNNING) {
         result = sync_spool(t, now);
     }

@@ -35,7 +35,7 @@ enum outcome transfer_begin(struct transfer *t, const struct nvtxt_hello *hello)
 enum outcome transfer_tick(struct transfer *t, int64_t now);
 
 // What to poll for, and until when (-1: no end), also as a timeout for poll(2).
-struct pollfd transfer_poll(const struct transfer *t);
+struct pollfd transfer_poll(struct transfer *t);
 int64_t transfer_until(const struct transfer *t, int64_t now);
 int transfer_timeout(int64_t until, int64_t now);
 

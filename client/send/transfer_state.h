@@ -42,6 +42,7 @@ struct transfer_options {
     bool left;       // an earlier input was left in its spool: later ones do not wait for a daemon
     bool one_chance; // when the daemon was given up, later inputs are not sent
     bool given_up;   // it was, after the end of the command where there is one
+    bool too_old;    // the daemon lacked what had to be sent
 };
 
 struct transfer {
@@ -54,18 +55,19 @@ struct transfer {
     struct link link;
     struct diag_print report;
     int64_t begun_ms;
-    int64_t away_ms;   // since when there is no daemon; -1: there is one
-    int64_t silent_ms; // since when it can only wait; -1: there is more to do
-    uint64_t heard;    // the acknowledgement at that time
-    int64_t busy_ms;   // since when the daemon says that the session is connected already; -1: it
-                       // does not
-    bool renewed;      // this process has begun another session for the rest
-    bool denied;       // no place may be used: all are forbidden
-    bool absent;       // there is none: nobody listens, or it was gone before its welcome
-    bool logged_away;  // the message that there is no daemon was printed
-    bool logged_where; // the message which daemon takes it was printed
-    int64_t full_ms;   // when the disk of the spool was full last; 0: never
-    bool cut_short;    // a connection ended before its welcome
+    int64_t away_ms;    // since when there is no daemon; -1: there is one
+    int64_t silent_ms;  // since when it can only wait; -1: there is more to do
+    uint64_t heard;     // the acknowledgement at that time
+    int64_t busy_ms;    // since when the daemon says that the session is connected already; -1: it
+                        // does not
+    bool renewed;       // this process has begun another session for the rest
+    bool denied;        // no place may be used: all are forbidden
+    bool absent;        // there is none: nobody listens, or it was gone before its welcome
+    bool logged_away;   // the message that there is no daemon was printed
+    bool logged_where;  // the message which daemon takes it was printed
+    bool logged_levels; // the message that the daemon has no levels was printed
+    int64_t full_ms;    // when the disk of the spool was full last; 0: never
+    bool cut_short;     // a connection ended before its welcome
     enum outcome away_outcome; // if it stays so: OUTCOME_NO_DAEMON or OUTCOME_LATER
     char away_why[1100];
     int64_t stop_ms;       // when to give up after a signal; 0: no signal came

@@ -16,7 +16,8 @@
 #include "protocol/base/hash_value.h"
 
 #define REPLY_BYTES 65536u // the longest reply that is read; the daemon's have at most a few KiB
-#define SEEN_MAX 4096u     // diagnostics remembered; a daemon sends 1,000 a source by default
+#define FITTED_BYTES ((size_t)128 << 10) // twice the longest line of a log
+#define SEEN_MAX 4096u // diagnostics remembered; a daemon sends 1,000 a source by default
 
 static const char end_line[] = NVTXT_END_LINE "\n";
 
@@ -30,6 +31,7 @@ int sender_init(struct sender *sender, const struct nvtxt_hello *hello, size_t w
 void sender_deinit(struct sender *sender) {
     window_deinit(&sender->window);
     nvtxt_buf_deinit(&sender->greeting);
+    nvtxt_buf_deinit(&sender->fitted);
     free(sender->replies);
     free(sender->seen);
     *sender = (struct sender){0};
@@ -46,6 +48,13 @@ void sender_repeat(struct sender *sender) {
     sender->repeats = true;
 }
 
+// Lines go out from the first that is not acknowledged on.
+static void begin_fitting(struct sender *sender) {
+    sender->fitted.len = sender->fitted_at = 0;
+    sender->fitted_line = sender->window.acked;
+    sender->unfit = 0;
+}
+
 bool sender_skip(struct sender *sender) {
     struct window *window = &sender->window;
     uint64_t before = window->acked;
@@ -54,6 +63,7 @@ bool sender_skip(struct sender *sender) {
     }
     window_ack(window, sender->skip);
     (void)window_rewind(window, window->acked); // cannot fail: the line is the first that is held
+    begin_fitting(sender);
     return true;
 }
 
@@ -94,14 +104,97 @@ int sender_connected(struct sender *sender) {
 
 void sender_disconnected(struct sender *sender) {
     if (sender->state != SENDER_ENDED && sender->state != SENDER_OVER &&
-        sender->state != SENDER_CLOSED && sender->state != SENDER_CONFUSED) {
+        sender->state != SENDER_CLOSED && sender->state != SENDER_CONFUSED &&
+        sender->state != SENDER_TOO_OLD) {
         sender->state = SENDER_AWAY;
     }
 }
 
 // ---- Out ----------------------------------------------------------------------------------------
 
-int sender_output(const struct sender *sender, struct iovec *pieces, int most) {
+// Whether a string of the line has escapes: between two " a backslash is one.
+static bool needs_escapes(const char *line, const char *end) {
+    for (const char *at = line; at < end; at++) {
+        const char *close =
+            *at == '\'' || *at == '"' ? memchr(at + 1, *at, (size_t)(end - at - 1)) : at;
+        if (*at == '"' && memchr(at, '\\', (size_t)((close ? close : end) - at))) {
+            return true;
+        }
+        if (!close) {
+            return false;
+        }
+        at = close;
+    }
+    return false;
+}
+
+// A marker with the empty payload, which only a session with levels has, gets one that is no level.
+// Both have the same length, so that the bytes of the window count as sent.
+static void fit_payload(char *line, size_t len) {
+    static const char marker[] = "Marker,", none[] = ",''\n", other[] = ",-1\n";
+    size_t tail = sizeof(none) - 1;
+    if (len > sizeof(marker) + tail && memcmp(line, marker, sizeof(marker) - 1) == 0 &&
+        memcmp(line + len - tail, none, tail) == 0) {
+        memcpy(line + len - tail, other, tail);
+    }
+}
+
+// Copies what stands next in the window, whole lines as far as there is room for them.
+static void copy_next(struct sender *sender) {
+    struct nvtxt_buf *fitted = &sender->fitted;
+    struct iovec pieces[8];
+    fitted->len = sender->fitted_at = 0;
+    int count = window_peek(&sender->window, pieces, 8);
+    for (int i = 0; i < count; i++) {
+        size_t room = FITTED_BYTES - fitted->len;
+        size_t len = pieces[i].iov_len < room ? pieces[i].iov_len : room;
+        memcpy(fitted->data + fitted->len, pieces[i].iov_base, len);
+        fitted->len += len;
+    }
+    const char *last = fitted->len ? memrchr(fitted->data, '\n', fitted->len) : NULL;
+    if (last) { // else it is a line that no client of ours makes: it goes out as it is
+        fitted->len = (size_t)(last - fitted->data) + 1;
+    }
+}
+
+// Takes the next lines when those that were taken before are sent.
+static void fit_lines(struct sender *sender) {
+    struct nvtxt_buf *fitted = &sender->fitted;
+    if (sender->fitted_at < fitted->len || sender->unfit) {
+        return;
+    }
+    copy_next(sender);
+    char *last = fitted->data + fitted->len, *end;
+    for (char *line = fitted->data; line < last; line = end + 1) {
+        end = memchr(line, '\n', (size_t)(last - line));
+        if (!end) {
+            return;
+        }
+        sender->fitted_line++;
+        if (sender->lacks_escapes && needs_escapes(line, end)) {
+            sender->unfit = sender->fitted_line;
+            fitted->len = (size_t)(line - fitted->data);
+            return;
+        }
+        if (sender->lacks_levels) {
+            fit_payload(line, (size_t)(end - line) + 1);
+        }
+    }
+}
+
+static int output_fitted(struct sender *sender, struct iovec *piece) {
+    fit_lines(sender);
+    size_t left = sender->fitted.len - sender->fitted_at;
+    *piece = (struct iovec){sender->fitted.data + sender->fitted_at, left};
+    return left > 0;
+}
+
+bool sender_is_stuck(const struct sender *sender) {
+    return sender->unfit > 0 && sender->state == SENDER_STREAMING &&
+           sender->window.acked + 1 >= sender->unfit;
+}
+
+int sender_output(struct sender *sender, struct iovec *pieces, int most) {
     if (sender->state == SENDER_GREETING) {
         size_t left = sender->greeting.len - sender->greeting_at;
         pieces[0] = (struct iovec){sender->greeting.data + sender->greeting_at, left};
@@ -110,9 +203,11 @@ int sender_output(const struct sender *sender, struct iovec *pieces, int most) {
     if (sender->state != SENDER_STREAMING) {
         return 0;
     }
-    int count = window_peek(&sender->window, pieces, most);
+    bool fits = !sender->lacks_levels && !sender->lacks_escapes;
+    int count = fits ? window_peek(&sender->window, pieces, most) : output_fitted(sender, pieces);
     size_t end_left = sizeof(end_line) - 1 - sender->end_at;
-    bool all = sender->input_over && sender->skip <= sender->window.last;
+    bool all = sender->input_over && sender->skip <= sender->window.last &&
+               (fits || (count == 0 && !sender->unfit));
     if (count < most && all && end_left > 0) {
         pieces[count].iov_base = (char *)(uintptr_t)end_line + sender->end_at;
         pieces[count++].iov_len = end_left;
@@ -128,6 +223,7 @@ void sender_wrote(struct sender *sender, size_t n) {
     size_t lines = window_ready(&sender->window);
     size_t of_lines = n < lines ? n : lines;
     window_take(&sender->window, of_lines);
+    sender->fitted_at += sender->fitted.len > 0 ? of_lines : 0;
     sender->end_at += n - of_lines;
     if (sender->end_at == sizeof(end_line) - 1) {
         sender->end_sent = true;
@@ -159,12 +255,25 @@ static void acknowledge(struct sender *sender, uint64_t line) {
     sender->seen_len = kept;
 }
 
+// Returns 0 or -ENOMEM.
+static int take_features(struct sender *sender, const struct nvtxt_reply *reply) {
+    memcpy(sender->version, reply->version, sizeof(sender->version));
+    sender->lacks_levels = sender->hello.levels && !reply->levels;
+    sender->lacks_escapes = sender->hello.escapes && !reply->escapes && !reply->nvtx;
+    bool lacks = sender->lacks_levels || sender->lacks_escapes;
+    return lacks ? nvtxt_buf_reserve(&sender->fitted, FITTED_BYTES) : 0;
+}
+
 static void on_welcome(struct sender *sender, const struct nvtxt_reply *reply) {
     struct window *window = &sender->window;
     if (sender->state != SENDER_GREETING) {
         confuse(sender, "it sent two welcomes");
+    } else if (take_features(sender, reply) < 0) {
+        confuse(sender, "there is no memory for what it lacks");
     } else if (reply->protocol != NVTXT_PROTOCOL_VERSION) {
         confuse(sender, "it speaks protocol %lld", (long long)reply->protocol);
+    } else if (sender->hello.nvtx && !reply->nvtx) {
+        sender->state = SENDER_TOO_OLD;
     } else if (reply->line < window->acked) {
         sender->forgot = true;
         sender->known = reply->line;
@@ -185,6 +294,7 @@ static void on_welcome(struct sender *sender, const struct nvtxt_reply *reply) {
             window_ack(window, reply->line);
             (void)window_rewind(window, reply->line); // cannot fail: it is held, as just checked
         }
+        begin_fitting(sender);
         if (reply->line_bytes >= window->line_max) {
             window->line_max = reply->line_bytes + 1;
         }

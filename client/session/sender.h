@@ -14,6 +14,10 @@
 // hello carries the last acknowledged line, the welcome says which line is committed, and the
 // sender goes on after that one. A diagnostic that was handed on before a break and comes again
 // after it is left out.
+//
+// What the welcome does not answer is not sent. A daemon without levels gets the payload -1 where a
+// line has none, so that nothing is lost. The window keeps the lines as they are, because the next
+// daemon may have levels.
 #pragma once
 
 #include <stdbool.h>
@@ -35,6 +39,7 @@ enum sender_state {
     SENDER_CLOSED,   // the daemon closed the session before its end, at line `end.line`; or it
                      // `forgot` lines: it knows fewer than it had acknowledged, `end.line`
     SENDER_CONFUSED, // the daemon broke the protocol: `refusal` says how
+    SENDER_TOO_OLD,  // the daemon lacks what all lines need, the extension nvtx
 };
 
 struct sender_refusal {
@@ -47,10 +52,13 @@ struct sender {
     enum sender_state state;
     bool welcomed;     // a welcome came, on any connection
     size_t line_bytes; // the longest line that the daemon takes; 0 before the welcome
-    uint64_t base;     // lines before this session: on the socket line numbers count from here
-    uint64_t stored;   // the last line that a spool has; 0: all lines are in the window
-    bool input_over;   // no more lines will come
-    uint64_t skip;     // the daemon has the first so many lines: they are not sent
+    char version[32];  // of the daemon that sent the last welcome; "": before 0.2.0
+    bool lacks_levels; // that daemon has no levels: empty payloads go out as -1
+    uint64_t unfit;  // it has no escapes, and this line needs them: it and later ones are not sent
+    uint64_t base;   // lines before this session: on the socket line numbers count from here
+    uint64_t stored; // the last line that a spool has; 0: all lines are in the window
+    bool input_over; // no more lines will come
+    uint64_t skip;   // the daemon has the first so many lines: they are not sent
 
     // Called for each diagnostic, with the caller's `context`.
     void (*on_diag)(void *context, const struct nvtxt_reply *diag);
@@ -67,9 +75,13 @@ struct sender {
     size_t greeting_at;
     size_t end_at; // bytes of the end line that were sent on this connection
     bool end_sent; // the whole end line was sent, on any connection
-    bool resumed;  // sender_resume() was called
-    bool repeats;  // sender_repeat() was called
-    char *replies; // owned: a reply that has not come whole
+    bool lacks_escapes;
+    struct nvtxt_buf fitted; // the next lines of the window, as this daemon understands them
+    size_t fitted_at;        // so many bytes of them were sent
+    uint64_t fitted_line;    // the number of the last of them
+    bool resumed;            // sender_resume() was called
+    bool repeats;            // sender_repeat() was called
+    char *replies;           // owned: a reply that has not come whole
     size_t replies_len;
     struct sender_seen { // diagnostics of lines that are not acknowledged
         uint64_t line, hash;
@@ -107,12 +119,16 @@ int sender_finish(struct sender *sender);
 // A connection was made: the hello is sent first. Returns 0 or -ENOMEM.
 int sender_connected(struct sender *sender);
 
-// The connection ended. ENDED, OVER, CLOSED and CONFUSED stay; everything else becomes AWAY.
+// The connection ended. ENDED, OVER, CLOSED, CONFUSED and TOO_OLD stay; everything else becomes
+// AWAY.
 void sender_disconnected(struct sender *sender);
 
 // The bytes to write now, as at most `most` pieces; 0 when there is nothing to write.
-int sender_output(const struct sender *sender, struct iovec *pieces, int most);
+int sender_output(struct sender *sender, struct iovec *pieces, int most);
 void sender_wrote(struct sender *sender, size_t n);
+
+// Whether all lines before an `unfit` one are acknowledged: there is no more to do here.
+bool sender_is_stuck(const struct sender *sender);
 
 // Takes bytes that the daemon sent. The caller looks at `state` after it.
 void sender_received(struct sender *sender, const char *data, size_t len);

@@ -183,6 +183,14 @@ class Peer:
         self.socket.sendall(json.dumps(members).encode() + b"\n")
 
     def welcome(self, line, **more):
+        """What the hello asks for is there."""
+        more = {**{key: self.hello[key] for key in ("nvtx", "levels", "escapes") if key in self.hello}, **more}
+        if "nvtx" in more:
+            more.setdefault("escapes", True)
+        self.old_welcome(line, version="9.9.9", **more)
+
+    def old_welcome(self, line, **more):
+        """As a daemon before 0.2.0 says it."""
         self.reply(type="welcome", protocol=1, session=self.hello["session"], source=1, line=line,
                    limits={"line": 65536}, synchronous="full", **more)
 

@@ -213,6 +213,91 @@ def test_a_signal_ends_a_stream_in_order():
             equal(daemon.query("SELECT ended FROM NVTXT_SOURCES WHERE kind = 'session'"), [("end",)])
 
 
+# ---- An older daemon ------------------------------------------------------------------------------
+
+def version():
+    return run_client("nvtxt-send", "--version")[1].split()[-1]
+
+
+def test_a_log_loses_nothing_at_a_daemon_without_levels():
+    with Fake() as fake:
+        with Running("nvtxt-send", "--socket", fake.path, "--text", "-") as client:
+            client.say("plain\nERROR: it's bad\n")
+            client.close()
+            with fake.accept() as peer:
+                equal((peer.hello["levels"], peer.hello["escapes"]), (True, True))
+                peer.old_welcome(0)
+                lines = [line.split(",", 7) for line in peer.lines(2)]
+                equal([line[7] for line in lines], ["'plain',-1", '"ERROR: it\'s bad",3'])
+                equal(peer.line(), "#nvtxt-end")
+                peer.ack(2)
+                peer.end(2, 2)
+            err = client.expect(0)
+            equal(err.count("\n"), 1, err)
+            contains(err, "warning: the daemon at %s (a version before 0.2.0) has no levels" % fake.path)
+            contains(err, version())
+
+
+def test_a_line_that_an_older_daemon_cannot_take_is_not_sent():
+    with Fake() as fake:
+        with Running("nvtxt-send", "-q", "--socket", fake.path, "--text", "-") as client:
+            client.say("plain\nit's \"quoted\"\nplain\n")
+            client.close()
+            with fake.accept() as peer:
+                peer.old_welcome(0, version="0.1.9", levels=True)
+                contains(peer.line(), "'plain',''")
+                peer.ack(1)
+                equal(peer.line(), None)
+            err = client.expect(76)
+            for part in ("(version 0.1.9)", "nvtxt-send " + version(), "no escapes", "line 2 of <stdin>"):
+                contains(err, part)
+        with Running("nvtxt-send", "--socket", fake.path, "--mark", "it's \"quoted\"") as client:
+            with fake.accept() as peer:
+                peer.old_welcome(0)
+                contains(peer.line(), "@Marker,")
+                peer.ack(1)
+                equal(peer.line(), None)
+            contains(client.expect(76), "line 2 of --mark")
+
+
+def test_a_spool_that_an_older_daemon_cannot_take_stays():
+    with Fake() as fake, Folder() as folder:
+        fake.vanish()
+        spool = folder.name("spool")
+        text = "plain\nit's \"quoted\"\nplain\n"
+        equal(run_client("nvtxt-send", "-q", "--socket", fake.path, "--text", "--wait=0", "--spool", spool,
+                         stdin=text)[0], 0)
+        fake.listen()
+        with Running("nvtxt-send", "--socket", fake.path, "--resume", spool) as client:
+            with fake.accept() as peer:
+                peer.old_welcome(0)
+                contains(peer.line(), "'plain',-1")
+                peer.ack(1)
+                equal(peer.line(), None)
+            err = client.expect(76)
+            contains(err, "line 2 of <stdin>")
+            contains(err, "is kept: 'nvtxt-send --resume %s' sends it" % spool)
+        fake.vanish()
+        with Daemon() as daemon:
+            equal(run_client("nvtxt-send", "--socket", daemon.socket, "--resume", spool)[0], 0)
+            equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34 ORDER BY rowid")[-2:],
+                  [("it's \"quoted\"",), ("plain",)])
+            equal(os.listdir(spool), [])
+
+
+def test_nvtx_at_a_daemon_without_it_is_refused_and_the_command_runs():
+    with Fake() as fake:
+        for command, wanted in (("true", 76), ("exit 5", 5)):
+            with Running("nvtxt-send", "--socket", fake.path, "--nvtx", "--", "sh", "-c", command) as client:
+                with fake.accept() as peer:
+                    equal(peer.hello["nvtx"], 1)
+                    peer.old_welcome(0)
+                    equal(peer.line(), None)
+                err = client.expect(wanted)
+                contains(err, "(a version before 0.2.0) is too old for nvtxt-send %s: it has no extension nvtx"
+                         % version())
+
+
 # ---- No daemon, bad usage ---------------------------------------------------------------------------
 
 def test_a_daemon_that_was_named_and_is_absent_is_said_in_one_sentence():

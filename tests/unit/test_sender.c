@@ -120,6 +120,71 @@ Test(sender, writes_lines_and_end_in_one_go) {
     sender_deinit(&sender);
 }
 
+#define LOG                                                                                        \
+    "Marker,1,Manual,4,4,0,0,'a\\\\',''\nMarker,2,Manual,4,4,0,0,\"it's\",4\nSetCategoryName,5,''" \
+    "\n"
+
+static void begin_log(struct sender *sender, int64_t nvtx) {
+    struct nvtxt_hello hello = {
+        .protocol = 1, .session = ID, .escapes = true, .levels = true, .nvtx = nvtx};
+    cr_assert_eq(sender_init(sender, &hello, 1 << 20), 0);
+}
+
+Test(sender, sends_no_empty_payload_to_a_daemon_without_levels) {
+    for (size_t step = 1; step < 60; step++) {
+        struct sender sender;
+        begin_log(&sender, 0);
+        feed(&sender, LOG);
+        sender_finish(&sender);
+        connect_at(&sender, WELCOME("0"));
+        cr_assert(sender.lacks_levels);
+        cr_assert_str_eq(sent_in_steps(&sender, step),
+                         "Marker,1,Manual,4,4,0,0,'a\\\\',-1\nMarker,2,Manual,4,4,0,0,\"it's\",4\n"
+                         "SetCategoryName,5,''\n#nvtxt-end\n");
+        // The next daemon has levels, or has lines already.
+        sender_disconnected(&sender);
+        connect_at(&sender, "{\"type\":\"welcome\",\"protocol\":1,\"session\":\"" ID
+                            "\",\"source\":1,\"line\":0,\"levels\":true,\"escapes\":true}\n");
+        cr_assert_str_eq(sent_in_steps(&sender, step), LOG "#nvtxt-end\n");
+        sender_disconnected(&sender);
+        connect_at(&sender, WELCOME("2"));
+        cr_assert_str_eq(sent_in_steps(&sender, step), "SetCategoryName,5,''\n#nvtxt-end\n");
+        sender_deinit(&sender);
+    }
+}
+
+Test(sender, stops_before_the_line_that_needs_what_the_daemon_lacks) {
+    struct sender sender;
+    begin_log(&sender, 0);
+    connect_at(&sender, WELCOME("0"));
+    feed(&sender, LOG);
+    cr_assert(strstr(sent(&sender), "SetCategoryName"));
+    feed(&sender, "Marker,3,Manual,4,4,0,0,\"it's \\\"quoted\\\"\",''\nx = 1\n");
+    sender_finish(&sender);
+    cr_assert_str_eq(sent(&sender), "");
+    cr_assert_eq(sender.unfit, 4);
+    cr_assert_not(sender_is_stuck(&sender));
+    hear(&sender, ACK("3"));
+    cr_assert(sender_is_stuck(&sender));
+    sender_disconnected(&sender);
+    connect_at(&sender, WELCOME("3"));
+    cr_assert_str_eq(sent(&sender), "");
+    cr_assert(sender_is_stuck(&sender));
+    sender_deinit(&sender);
+}
+
+Test(sender, sends_nothing_to_a_daemon_without_the_extension) {
+    struct sender sender;
+    begin_log(&sender, 1);
+    feed(&sender, LOG);
+    connect_at(&sender, WELCOME("0"));
+    cr_assert_eq(sender.state, SENDER_TOO_OLD);
+    cr_assert_str_eq(sent(&sender), "");
+    sender_disconnected(&sender);
+    cr_assert_eq(sender.state, SENDER_TOO_OLD);
+    sender_deinit(&sender);
+}
+
 Test(sender, goes_on_after_the_committed_line) {
     struct sender sender;
     begin(&sender);
