@@ -307,6 +307,7 @@ static int add_nvtx(sqlite3 *db) {
 // uid gets that of its source. NVTXT_STATE has what a session or a followed file goes on with and
 // what changes seldom, in parts (nvtxt-store(5)); a state of an older version has all of it in the
 // row of its session or file. Owners of processes may be proven; those of older versions are not.
+// The categories of a process are found whatever their domains are.
 // Nothing is altered, so the views can stay.
 static int add_keys(sqlite3 *db) {
     return store_sql_exec(
@@ -328,6 +329,7 @@ static int add_keys(sqlite3 *db) {
             "INSERT INTO NVTXT_OWNERS (pid, uid, sinceNs) SELECT pid, uid, sinceNs FROM "
             "ownersBefore;"
             "DROP TABLE ownersBefore;"
+            "CREATE INDEX NVTXT_NAME_ROWS_CATEGORY ON NVTXT_NAME_ROWS (kind, key) WHERE kind = 3;"
             "CREATE TABLE NVTXT_STATE (sourceId INTEGER NOT NULL, part INTEGER NOT NULL, "
             "state TEXT NOT NULL, PRIMARY KEY (sourceId, part)) WITHOUT ROWID;"
             "UPDATE META_DATA_EXPORT SET value = '6' WHERE name IN ('SCHEMA_VERSION', "

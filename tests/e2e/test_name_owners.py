@@ -305,6 +305,15 @@ def test_a_name_that_waits_for_an_event_is_looked_at_again():
         lib.equal(len(warned(daemon)), 2)
 
 
+def test_the_names_of_a_process_are_found_beside_any_number_of_others():
+    with Shared() as daemon:
+        for kind, bits in ((2, 24), (3, 32), (39, 24)):
+            plan = daemon.query("EXPLAIN QUERY PLAN SELECT row FROM NVTXT_NAME_ROWS WHERE kind = %d %s AND key "
+                                "BETWEEN 7 << %d AND (8 << %d) - 1" % (kind, "" if kind == 3 else "AND domainId = 0",
+                                                                       bits, bits))
+            assert "key>? AND key<?" in plan[0][3], plan
+
+
 # ---- Processes that are alive --------------------------------------------------------------------
 
 def test_a_living_process_is_its_users_whoever_named_it():
