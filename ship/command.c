@@ -20,6 +20,7 @@
 #include "ship/tools/maintain.h"
 #include "ship/tools/metrics.h"
 #include "ship/tools/pull.h"
+#include "ship/tools/sessions.h"
 #include "ship/tools/status.h"
 
 enum outcome ship_connect(const struct ship_options *options, struct term *term, const char *role,
@@ -47,17 +48,41 @@ static enum outcome print_schema(const struct ship_options *options, struct term
     return outcome;
 }
 
+static bool is_lock_timeout(const struct failure *failure, enum failure_class class) {
+    return class && strcmp(failure->state, FAILURE_LOCK_TIMEOUT) == 0;
+}
+
+// Shippers of an older version learn at once that they are too old, and others lose nothing.
+static enum outcome make_schema(struct pg *pg, const struct ship_options *options,
+                                struct term *term) {
+    bool brought_up;
+    struct failure failure;
+    struct sessions sessions = {0};
+    const char *schema = options->conf.schema;
+    enum failure_class class = schema_init(pg, schema, &options->wishes, &brought_up, &failure);
+    if (is_lock_timeout(&failure, class) && sessions_look(pg, schema, &sessions) == FAILURE_NONE) {
+        class = schema_init(pg, schema, &options->wishes, &brought_up, &failure);
+    }
+    if (is_lock_timeout(&failure, class)) {
+        sessions_name(&sessions, 0, "; ", failure.sentence, sizeof(failure.sentence));
+    }
+    if (class) {
+        return ship_say_failure(term, &failure);
+    }
+    if (brought_up) {
+        sessions_renew(pg, schema);
+    }
+    return OUTCOME_DONE;
+}
+
 static enum outcome init(const struct ship_options *options, struct term *term) {
     struct pg *pg;
-    struct failure failure;
     if (options->print) {
         return print_schema(options, term);
     }
     enum outcome outcome = ship_connect(options, term, NULL, &pg);
     if (outcome == OUTCOME_DONE && pg) {
-        if (schema_init(pg, options->conf.schema, &options->wishes, &failure)) {
-            outcome = ship_say_failure(term, &failure);
-        }
+        outcome = make_schema(pg, options, term);
         pg_close(pg);
     }
     return outcome;
@@ -136,23 +161,39 @@ static enum outcome metrics(const struct ship_options *options, struct term *ter
     return outcome ?: looked;
 }
 
+// All was done, and yet somebody should know.
+static enum outcome warn_of_old(const struct sessions *sessions) {
+    struct term term;
+    char sentence[FAILURE_SENTENCE] = "";
+    sessions_name(sessions, SESSIONS_OLD_MS, "", sentence, sizeof(sentence));
+    if (*sentence) {
+        term_init(&term, "nvtxt-ship: warning");
+        term_say(&term, "%s", sentence);
+    }
+    return OUTCOME_DONE;
+}
+
 static enum outcome maintain(const struct ship_options *options, struct term *term) {
     struct pg *pg;
     struct failure failure;
     struct schema_facts facts;
+    struct sessions sessions = {0};
     enum outcome outcome = ship_connect(options, term, NULL, &pg);
     if (!pg) {
         return outcome;
     }
     enum failure_class class = schema_check(pg, options->conf.schema, &facts, &failure);
     if (class == FAILURE_NONE) {
-        class = maintain_run(pg, &facts);
+        class = maintain_run(pg, &facts, options->conf.schema, &sessions);
         failure = *pg_failure(pg);
     }
     if (class) {
         schema_add_grant(pg, options->conf.schema, &failure);
     }
-    outcome = class ? ship_say_failure(term, &failure) : OUTCOME_DONE;
+    if (is_lock_timeout(&failure, class)) {
+        sessions_name(&sessions, 0, "; ", failure.sentence, sizeof(failure.sentence));
+    }
+    outcome = class ? ship_say_failure(term, &failure) : warn_of_old(&sessions);
     pg_close(pg);
     return outcome;
 }

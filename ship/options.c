@@ -76,12 +76,12 @@ static const char help[] =
     "Brings the rows of a store into a PostgreSQL database, each exactly once.\n"
     "Without a command it follows the store until it is stopped.\n"
     "  init           makes the schema, or brings it up: --keep-days N, --print,\n"
-    "                 --no-roles, --no-own-rows, --plain-events\n"
+    "                 --host NAME=ROLE, --no-roles, --no-own-rows, --plain-events\n"
     "  status         how far this host's store is shipped: --json\n"
     "  metrics        the same for Prometheus: --output FILE\n"
     "  pull           a host's rows as a store: --host NAME, --since TIME,\n"
     "                 --until TIME, -o FILE\n"
-    "  maintain       removes old days, makes the next ones\n"
+    "  maintain       removes old days, makes the next ones, ends what holds that up\n"
     "  --once, --dry-run  ships what is there now; says what that would be\n"
     "  --store PATH       the store (default: see 'nvtxt-ctl where')\n"
     "  --target CONNINFO, --schema NAME   the database, without a password\n"
@@ -127,6 +127,9 @@ static void fill(struct option *table) {
 static enum outcome set_key(struct ship_options *options, struct term *term, size_t index) {
     char why[256];
     const struct ship_key *key = &ship_keys[index];
+    if (strcmp(key->option, "host") == 0) {
+        nvtxt_buf_add(&options->hosts, optarg, strlen(optarg) + 1);
+    }
     bool may_be_empty = key->type == SHIP_LIST || (key->type == SHIP_TEXT && !key->is_good);
     if (!*optarg && !may_be_empty) { // from a variable that a script did not set
         return refuse(term, "bad value '' for --%s: leave the option out, or give it a value",
@@ -272,6 +275,29 @@ static enum outcome take_command(struct ship_options *options, struct term *term
                   argv[optind]);
 }
 
+// init gives names of hosts to roles. It has no use for a name alone.
+static enum outcome take_hosts(struct ship_options *options, struct term *term) {
+    struct nvtxt_buf *hosts = &options->wishes.hosts;
+    for (size_t at = 0; options->command == SHIP_INIT && at < options->hosts.len;) {
+        const char *text = options->hosts.data + at, *equals = strrchr(text, '=');
+        at += strlen(text) + 1;
+        if (!equals) {
+            continue;
+        }
+        if (equals == text || !equals[1]) {
+            return refuse(term, "bad value '%.128s' for --host: init expects NAME=ROLE", text);
+        }
+        nvtxt_buf_add(hosts, text, (size_t)(equals - text));
+        nvtxt_buf_add(hosts, "", 1);
+        nvtxt_buf_add(hosts, equals + 1, strlen(equals + 1) + 1);
+    }
+    if (nvtxt_buf_failed(hosts) || nvtxt_buf_failed(&options->hosts)) {
+        term_say(term, "%s", strerror(ENOMEM));
+        return OUTCOME_SYSTEM;
+    }
+    return OUTCOME_DONE;
+}
+
 static void complain(void *context, const char *sentence) {
     term_say(context, "%s", sentence);
 }
@@ -324,10 +350,13 @@ enum outcome ship_options_read(struct ship_options *options, struct term *term, 
     outcome = read_files(options, term, file);
     outcome = outcome ?: take_options(options, term, argc, argv, table);
     outcome = outcome ?: take_command(options, term, argc, argv);
+    outcome = outcome ?: take_hosts(options, term);
     outcome = outcome ?: check_span(options, term);
     return outcome ?: check_target(options, term);
 }
 
 void ship_options_deinit(struct ship_options *options) {
     ship_conf_deinit(&options->conf);
+    nvtxt_buf_deinit(&options->hosts);
+    nvtxt_buf_deinit(&options->wishes.hosts);
 }

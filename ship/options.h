@@ -15,6 +15,7 @@
 
 #include "client/common/outcome.h"
 #include "client/common/term.h"
+#include "protocol/base/buf.h"
 #include "ship/conf.h"
 #include "ship/engine/schema.h"
 
@@ -31,6 +32,7 @@ struct ship_options {
     enum ship_command command;
     struct ship_conf conf;
     struct schema_wishes wishes; // of init
+    struct nvtxt_buf hosts;      // each --host of the command line, with its NUL
     bool once, dry_run;
     bool print; // init
     bool json;  // status

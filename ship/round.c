@@ -368,12 +368,12 @@ static enum failure_class ship(struct work *work) {
 }
 
 static enum failure_class make_partitions(struct work *work) {
-    int64_t made;
+    bool there = false;
     struct session *session = work->session;
     struct failure why = session->failure;
     enum failure_class class =
-        failed(work, cursor_make_partitions(session->pg, work->first_ns, work->last_ns, &made));
-    if (class == FAILURE_NONE && made == 0) {
+        failed(work, cursor_make_partitions(session->pg, work->first_ns, work->last_ns, &there));
+    if (class == FAILURE_NONE && !there) {
         // The function passes over names that are taken.
         size_t len = strlen(why.sentence);
         len -= len > 0 && why.sentence[len - 1] == '.';

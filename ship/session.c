@@ -282,7 +282,9 @@ static enum failure_class add_store(struct session *session) {
     struct store_place place;
     struct identity identity = identity_of(session);
     enum failure_class class = first_place(session, &place);
-    return class ?: cursor_add(session->pg, &identity, &place, &session->failure);
+    return class
+               ?: cursor_add(session->pg, session->schema.version, &identity, &place,
+                             &session->failure);
 }
 
 // Row security hides other roles' stores, but not from a superuser, nor from a role that reads
@@ -359,6 +361,13 @@ static enum failure_class look_for_older(struct session *session, enum session_p
     return class || !*other || is_done ? class : finish_older(session, other, &older);
 }
 
+static void prepare_small(struct session *session) {
+    session->small.pg = session->pg;
+    session->small.store_id = session->cursor.store_id;
+    session->small.adds_logs = session->schema.may_add_logs;
+    session->small.frees = session->schema.version > 1;
+}
+
 static enum failure_class take_over(struct session *session) {
     enum failure_class class = FAILURE_NONE;
     pg_say_what(session->pg, "to let this process ship the store");
@@ -377,9 +386,11 @@ static enum failure_class take_over(struct session *session) {
         return class;
     }
     struct identity identity = identity_of(session);
-    class = cursor_describe(session->pg, session->cursor.store_id, &identity);
+    class =
+        cursor_describe(session->pg, session->schema.version, session->cursor.store_id, &identity);
     if (class == FAILURE_NONE && !session->options->conf.open_ranges) {
-        class = cursor_drop_open_ranges(session->pg, session->cursor.store_id);
+        prepare_small(session);
+        class = small_free_ranges(&session->small);
     }
     return session_pg_failure(session, class);
 }
@@ -395,7 +406,8 @@ static enum failure_class check_rights(struct session *session, enum session_pur
     return class || session->reads_all
                ? class
                : cursor_check_rights(session->pg, session->options->conf.schema,
-                                     purpose != SESSION_LOOK, &session->failure);
+                                     session->schema.version, purpose != SESSION_LOOK,
+                                     &session->failure);
 }
 
 static enum failure_class check_schema(struct session *session, enum session_purpose purpose) {
@@ -426,15 +438,14 @@ enum failure_class session_connect(struct session *session, enum session_purpose
     } else if (class == FAILURE_NONE && session->cursor.store_id == 0) {
         class = session->reads_all
                     ? FAILURE_NONE
-                    : cursor_check_new(session->pg, session->store, &session->failure);
+                    : cursor_check_new(session->pg, session->schema.version, session->store,
+                                       session->host, &session->failure);
         class = class ?: first_place(session, &session->cursor.place);
         class = class ?: session_seek(session);
     }
     if (class == FAILURE_NONE && strcmp(session->store, session->done) != 0) {
         session->done[0] = '\0'; // a file with that identity may come back, with more
     }
-    session->small.pg = session->pg;
-    session->small.store_id = session->cursor.store_id;
-    session->small.adds_logs = session->schema.may_add_logs;
+    prepare_small(session);
     return class;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of ship/; see Makefile.am for what a line looks like.
-EXTRA_DIST += e2e/fleet_board.py e2e/fleet_rows.py e2e/following.py e2e/postgres.py e2e/proxy.py \
-	e2e/ship.py e2e/two_hosts.py
+EXTRA_DIST += e2e/fleet_board.py e2e/fleet_rows.py e2e/fleet_v1.sql e2e/following.py \
+	e2e/postgres.py e2e/proxy.py e2e/ship.py e2e/two_hosts.py
 unbuilt_tests += e2e/test_postgres.py
 unit_programs += unit/test_ship_binary
 unit_programs += unit/test_ship_failure
@@ -23,6 +23,7 @@ waiting_tests += e2e/test_ship_memory.py
 serial_tests += e2e/test_ship_page.py
 waiting_tests += e2e/test_ship_pull.py
 waiting_tests += e2e/test_ship_queries.py
+waiting_tests += e2e/test_ship_rights.py
 waiting_tests += e2e/test_ship_tools.py
 waiting_tests += e2e/test_ship_network.py
 waiting_tests += e2e/test_ship_users.py

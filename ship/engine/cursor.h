@@ -27,24 +27,6 @@ enum failure_class cursor_read(struct pg *pg, const char *store, struct cursor *
 // process falls silent.
 enum failure_class cursor_begin(struct pg *pg);
 
-// Registers a new store, with a cursor at `place`. FAILURE_NOT_OURS: another role has it.
-enum failure_class cursor_add(struct pg *pg, const struct identity *identity,
-                              const struct store_place *place, struct failure *failure);
-
-// Whether a store that cursor_read() did not find may be registered. FAILURE_NOT_OURS: another role
-// has it. Nothing is left behind.
-enum failure_class cursor_check_new(struct pg *pg, const char *store, struct failure *failure);
-
-// FAILURE_NOT_OURS, with its sentence.
-enum failure_class cursor_refuse(struct pg *pg, const char *store, struct failure *failure);
-
-// Writes what has changed of host, labels and the like.
-enum failure_class cursor_describe(struct pg *pg, int64_t store_id,
-                                   const struct identity *identity);
-
-// Removes the store's open ranges, for a shipper that does not keep them up.
-enum failure_class cursor_drop_open_ranges(struct pg *pg, int64_t store_id);
-
 // Of committed, by the engine's clock; both may be shipped.
 struct cursor_span {
     int64_t oldest_ns; // before it nothing is kept
@@ -66,15 +48,38 @@ struct cursor_step {
 // Moves the cursor, in the transaction of cursor_lock().
 enum failure_class cursor_move(struct pg *pg, int64_t store_id, const struct cursor_step *step);
 
-// Makes the partitions for rows that were committed from `first_ns` to `last_ns`. `*made`: how
-// many.
+// Makes the partitions for rows that were committed from `first_ns` to `last_ns`, and seven days
+// ahead. `*there`: there is one for each of these days.
 enum failure_class cursor_make_partitions(struct pg *pg, int64_t first_ns, int64_t last_ns,
-                                          int64_t *made);
+                                          bool *there);
 
 // Whether this role reads the rows of all hosts.
 enum failure_class cursor_reads_all(struct pg *pg, bool *all);
 
-// Whether this role may do all that shipping needs. FAILURE_REFUSED names the GRANT. `writes`: the
-// caller is about to write, so a database that is read-only is FAILURE_ENGINE.
-enum failure_class cursor_check_rights(struct pg *pg, const char *schema, bool writes,
-                                       struct failure *failure);
+// Whether this role may do all that shipping into a schema of this version needs. FAILURE_REFUSED
+// names the GRANT. `writes`: the caller is about to write, so a database that is read-only is
+// FAILURE_ENGINE.
+enum failure_class cursor_check_rights(struct pg *pg, const char *schema, int64_t version,
+                                       bool writes, struct failure *failure);
+
+// ---- Registering (engine/register.c) ------------------------------------------------------------
+//
+// `version` is the schema's. In version 2 functions of its owner do it, which keep roles apart; in
+// version 1 the shipper's role itself.
+
+// Registers a new store, with a cursor at `place`. FAILURE_NOT_OURS, FAILURE_REFUSED: another role
+// has it, or the name of the host.
+enum failure_class cursor_add(struct pg *pg, int64_t version, const struct identity *identity,
+                              const struct store_place *place, struct failure *failure);
+
+// Whether a store that cursor_read() did not find may be registered under that host's name; as
+// cursor_add(). Nothing is left behind.
+enum failure_class cursor_check_new(struct pg *pg, int64_t version, const char *store,
+                                    const char *host, struct failure *failure);
+
+// FAILURE_NOT_OURS, with its sentence.
+enum failure_class cursor_refuse(struct pg *pg, const char *store, struct failure *failure);
+
+// Writes what has changed of host, labels and the like.
+enum failure_class cursor_describe(struct pg *pg, int64_t version, int64_t store_id,
+                                   const struct identity *identity);

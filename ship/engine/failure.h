@@ -30,6 +30,7 @@ enum failure_class {
 };
 
 #define FAILURE_SENTENCE 1024
+#define FAILURE_LOCK_TIMEOUT "55P03" // a SQLSTATE
 
 struct failure {
     enum failure_class class;

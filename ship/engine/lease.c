@@ -23,7 +23,6 @@
 #include "ship/engine/identity.h"
 
 #define TRIES 5
-#define LOCK_TIMEOUT "55P03"
 
 // A time to compare with, bit by bit: as text it may be read as another one than was written, since
 // a database says how its times look (DateStyle), and some names of zones have two meanings.
@@ -134,11 +133,11 @@ static enum failure_class write_over(struct pg *pg, int64_t store_id, const char
     if (class) {
         return class;
     }
-    class = pg_ask(pg,
-                   "UPDATE @.cursors SET shipper = $2, seen = clock_timestamp() WHERE store_id = "
-                   "$1::integer AND shipper IS NOT DISTINCT FROM $3 AND " SEEN
-                   " IS NOT DISTINCT FROM $4",
-                   values, 4, &rows);
+    class = pg_ask(
+        pg,
+        "UPDATE @.cursors SET shipper = $2, seen = statement_timestamp() WHERE store_id = "
+        "$1::integer AND shipper IS NOT DISTINCT FROM $3 AND " SEEN " IS NOT DISTINCT FROM $4",
+        values, 4, &rows);
     bool changed = class == FAILURE_NONE && pg_rows_changed(rows) > 0;
     pg_rows_free(rows);
     if (class) {
@@ -194,7 +193,7 @@ static enum failure_class try_once(struct pg *pg, int64_t store_id, const char *
         class = state == LEASE_TAKEN
                     ? taken(failure, holder, age_ms, host)
                     : write_over(pg, store_id, self, holder, pg_text(rows, 0, 1), done);
-        if (class == FAILURE_ENGINE && strcmp(pg_failure(pg)->state, LOCK_TIMEOUT) == 0) {
+        if (class == FAILURE_ENGINE && strcmp(pg_failure(pg)->state, FAILURE_LOCK_TIMEOUT) == 0) {
             class = end_silent(pg, store_id);
             class = class == FAILURE_ENGINE && state == LEASE_OLD
                         ? taken(failure, holder, age_ms, host)
@@ -229,7 +228,7 @@ enum failure_class lease_renew(struct pg *pg, int64_t store_id, const char *self
     const char *values[] = {id, self, behind};
     enum failure_class class =
         pg_ask(pg,
-               "UPDATE @.cursors SET seen = clock_timestamp(), behind_rows = $3::bigint WHERE "
+               "UPDATE @.cursors SET seen = statement_timestamp(), behind_rows = $3::bigint WHERE "
                "store_id = $1::integer AND shipper = $2",
                values, 3, &rows);
     if (class == FAILURE_NONE && pg_rows_changed(rows) == 0) {

@@ -2,6 +2,9 @@
 //
 // The SQL is that of the installed files, with the name of the schema put in for "nvtxt". Wishes
 // leave passages out: the partitions are one clause, and comments stand around the trigger.
+//
+// Who brings a schema up holds the row of meta, which only the owner can lock. Where there is none
+// yet, of two that make one at once the second finds names taken, and looks again.
 #include "ship/engine/schema.h"
 
 #include <inttypes.h>
@@ -64,6 +67,17 @@ static void add_tables(struct nvtxt_buf *sql, const char *name,
     add_named(sql, text, text + strlen(text), name);
 }
 
+// The steps from a version on; 0: all of it.
+static void add_steps(struct nvtxt_buf *sql, const char *name, const struct schema_wishes *wishes,
+                      int64_t version) {
+    if (version < 1) {
+        add_tables(sql, name, wishes);
+    }
+    if (version < 2) {
+        add_named(sql, schema_text_2, schema_text_2 + strlen(schema_text_2), name);
+    }
+}
+
 // What is between two comments.
 static void add_passage(struct nvtxt_buf *sql, const char *name, const char *from, const char *to) {
     const char *begin = strstr(schema_text_1, from);
@@ -83,22 +97,51 @@ static void add_keep_days(struct nvtxt_buf *sql, const char *name, int64_t days)
     }
 }
 
+static void add_literal(struct nvtxt_buf *sql, const char *text) {
+    nvtxt_buf_add_string(sql, "E'");
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\') {
+            nvtxt_buf_add(sql, text, 1);
+        }
+        nvtxt_buf_add(sql, text, 1);
+    }
+    nvtxt_buf_add_string(sql, "'");
+}
+
+static void add_hosts(struct nvtxt_buf *sql, const char *name, const struct nvtxt_buf *hosts) {
+    for (size_t at = 0; at < hosts->len;) {
+        const char *host = hosts->data + at, *role = host + strlen(host) + 1;
+        nvtxt_buf_add_string(sql, "INSERT INTO \"");
+        nvtxt_buf_add_string(sql, name);
+        nvtxt_buf_add_string(sql, "\".hosts (host, owner) VALUES (");
+        add_literal(sql, host);
+        nvtxt_buf_add_string(sql, ", ");
+        add_literal(sql, role);
+        nvtxt_buf_add_string(sql, ") ON CONFLICT (host) DO UPDATE SET owner = excluded.owner;\n");
+        at += strlen(host) + strlen(role) + 2;
+    }
+}
+
 static void add_rest(struct nvtxt_buf *sql, const char *name, const struct schema_wishes *wishes) {
     if (!wishes->no_roles) {
         add_named(sql, schema_text_roles, schema_text_roles + strlen(schema_text_roles), name);
     }
     add_keep_days(sql, name, wishes->keep_days);
+    add_hosts(sql, name, &wishes->hosts);
+}
+
+static void add_partitions(struct nvtxt_buf *sql, const char *name) {
     nvtxt_buf_add_string(sql, "SELECT \"");
     nvtxt_buf_add_string(sql, name);
     nvtxt_buf_add_string(sql, "\".make_partitions((now() AT TIME ZONE 'UTC')::date, "
-                              "(now() AT TIME ZONE 'UTC')::date + 1);\n");
+                              "(now() AT TIME ZONE 'UTC')::date + 7);\nCOMMIT;\n");
 }
 
 void schema_write(struct nvtxt_buf *sql, const char *name, const struct schema_wishes *wishes) {
     nvtxt_buf_add_string(sql, "BEGIN;\n");
-    add_tables(sql, name, wishes);
+    add_steps(sql, name, wishes, 0);
     add_rest(sql, name, wishes);
-    nvtxt_buf_add_string(sql, "COMMIT;\n");
+    add_partitions(sql, name);
 }
 
 // ---- What is there ------------------------------------------------------------------------------
@@ -171,11 +214,11 @@ static enum failure_class look(struct pg *pg, const char *name, bool *is_there,
                                struct schema_facts *facts, struct failure *failure) {
     struct pg_rows *rows;
     enum failure_class class =
-        pg_ask(pg, "SELECT to_regclass('@.meta') IS NOT NULL", NULL, 0, &rows);
+        pg_ask(pg, "SELECT (to_regclass('@.meta') IS NOT NULL)::integer", NULL, 0, &rows);
     if (class) {
         return failed(pg, failure);
     }
-    *is_there = strcmp(pg_text(rows, 0, 0), "t") == 0;
+    *is_there = pg_int(rows, 0, 0) != 0;
     pg_rows_free(rows);
     class = *is_there ? schema_check(pg, name, facts, failure) : FAILURE_NONE;
     return class == FAILURE_NO_SCHEMA
@@ -230,48 +273,89 @@ static enum failure_class add_missing(struct pg *pg, struct nvtxt_buf *sql, cons
     return FAILURE_NONE;
 }
 
-static enum failure_class make(struct pg *pg, const char *name, const struct schema_wishes *wishes,
-                               struct failure *failure) {
-    bool is_there = false;
-    struct schema_facts facts = {0};
+// What waits here holds nothing that rounds or readers need.
+#define TRIES 5 // of making what others make at the same time
+#define LOCK_LIMIT "SET LOCAL lock_timeout = '60s';\n"
+
+// The text that makes the schema, or brings up what there is.
+static enum failure_class write_work(struct pg *pg, struct nvtxt_buf *sql, const char *name,
+                                     const struct schema_wishes *wishes,
+                                     const struct schema_facts *facts, struct failure *failure) {
     struct schema_wishes kept = *wishes;
-    // Two that run at once: the second one finds what the first one made.
-    enum failure_class class =
-        pg_run(pg, "BEGIN; SELECT pg_advisory_xact_lock(hashtext('nvtxt-ship init'))");
-    if (class) {
+    kept.no_roles |= facts->no_roles; // whoever ships there has rights that were given by hand
+    if (facts->version > 0) {
+        enum failure_class class = add_missing(pg, sql, name, failure);
+        if (class) {
+            return class;
+        }
+    }
+    add_steps(sql, name, wishes, facts->version);
+    nvtxt_buf_add_string(sql, LOCK_LIMIT);
+    add_rest(sql, name, &kept);
+    if (facts->version > 0) { // a day may have to be waited for, views must not
+        nvtxt_buf_add_string(sql, "COMMIT;\nBEGIN;\n" LOCK_LIMIT);
+    }
+    add_partitions(sql, name);
+    nvtxt_buf_add(sql, "", 1);
+    return nvtxt_buf_failed(sql) ? failure_set(failure, FAILURE_MEMORY, "out of memory")
+                                 : FAILURE_NONE;
+}
+
+// `facts->version` 0: there is no schema. Else its row of meta is locked.
+static enum failure_class begin(struct pg *pg, const char *name, struct schema_facts *facts,
+                                struct failure *failure) {
+    bool is_there = false;
+    *facts = (struct schema_facts){0};
+    if (pg_run(pg, "BEGIN; " LOCK_LIMIT)) {
         return failed(pg, failure);
     }
-    class = look(pg, name, &is_there, &facts, failure);
-    if (class) {
+    enum failure_class class = look(pg, name, &is_there, facts, failure);
+    if (class || !is_there) {
         return class;
     }
+    return pg_run(pg, "SELECT FROM @.meta FOR UPDATE")
+               ? failed(pg, failure)
+               : look(pg, name, &is_there, facts, failure); // as who had the lock left it
+}
+
+static enum failure_class make(struct pg *pg, const char *name, const struct schema_wishes *wishes,
+                               struct schema_facts *before, struct failure *failure) {
     struct nvtxt_buf sql = {0};
-    if (is_there) {
-        class = add_missing(pg, &sql, name, failure);
-    } else {
-        add_tables(&sql, name, wishes);
-    }
-    kept.no_roles |= facts.no_roles; // whoever ships there has rights that were given by hand
-    add_rest(&sql, name, &kept);
-    nvtxt_buf_add_string(&sql, "COMMIT");
-    nvtxt_buf_add(&sql, "", 1);
-    if (nvtxt_buf_failed(&sql)) {
-        class = failure_set(failure, FAILURE_MEMORY, "out of memory");
-    } else if (!class && pg_run(pg, sql.data)) {
+    enum failure_class class = begin(pg, name, before, failure);
+    class = class ?: write_work(pg, &sql, name, wishes, before, failure);
+    if (class == FAILURE_NONE && pg_run(pg, sql.data)) {
         class = failed(pg, failure);
     }
     nvtxt_buf_deinit(&sql);
     return class;
 }
 
+// Another one made the same name in the meantime: it exists, or the catalogue's row does.
+static bool was_faster(const struct failure *failure) {
+    static const char *const states[] = {"23505", "42P06", "42P07", "42710"};
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        if (strcmp(failure->state, states[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum failure_class schema_init(struct pg *pg, const char *name, const struct schema_wishes *wishes,
-                               struct failure *failure) {
+                               bool *brought_up, struct failure *failure) {
+    struct schema_facts before;
     pg_say_what(pg, "to make the schema %s", name);
     enum failure_class class = check_encoding(pg, failure);
     if (class) {
         return class;
     }
-    class = make(pg, name, wishes, failure);
+    class = make(pg, name, wishes, &before, failure);
+    for (int i = 0; i < TRIES && class && before.version == 0 && was_faster(failure) &&
+                    pg_rollback(pg) == FAILURE_NONE;
+         i++) {
+        class = make(pg, name, wishes, &before, failure);
+    }
+    *brought_up = class == FAILURE_NONE && before.version > 0 && before.version < SCHEMA_VERSION;
     if (class) {
         schema_add_grant(pg, name, failure);
         pg_rollback(pg);

@@ -10,13 +10,14 @@
 #include "protocol/base/buf.h"
 #include "ship/engine/pg.h"
 
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 #define SCHEMA_KEEP_DAYS 30
 #define SCHEMA_KEEP_DAYS_MAX 100000
 #define SCHEMA_NAME_MAX 58 // with "_read" it must fit the 63 bytes of a name
 
 // The files of ship/sql, made into strings when the program is built.
 extern const char schema_text_1[];
+extern const char schema_text_2[];
 extern const char schema_text_roles[];
 
 struct schema_wishes {
@@ -24,6 +25,8 @@ struct schema_wishes {
     bool no_roles;
     bool no_own_rows;  // without the trigger that keeps a host to its own rows
     bool plain_events; // events without partitions and without the trigger
+    // Names of hosts that are given to roles: NAME, NUL, ROLE, NUL, and so on.
+    struct nvtxt_buf hosts;
 };
 
 // Lower case letters, digits and _, not with a digit first; none of the engine's own names.
@@ -38,9 +41,10 @@ void schema_write(struct nvtxt_buf *sql, const char *name, const struct schema_w
 void schema_add_grant(struct pg *pg, const char *name, struct failure *failure);
 
 // Makes the schema of the connection, or brings it up; a second call changes nothing but what
-// `wishes` say. FAILURE_NEWER_SCHEMA, FAILURE_ENCODING and those of statements.
+// `wishes` say. `*brought_up`: there was one of an older version. FAILURE_NEWER_SCHEMA,
+// FAILURE_ENCODING and those of statements.
 enum failure_class schema_init(struct pg *pg, const char *name, const struct schema_wishes *wishes,
-                               struct failure *failure);
+                               bool *brought_up, struct failure *failure);
 
 struct schema_facts {
     int64_t version, keep_days;

@@ -239,27 +239,60 @@ enum failure_class small_categories(struct small *small, const struct store_foll
 
 // ---- Open ranges --------------------------------------------------------------------------------
 
-static enum failure_class forget(struct small *small, const struct store_follow_open *open) {
+// A row that is free has no beginning. Whoever may delete rows may lock the table, so the role that
+// ships may not: its rows are used again.
+#define FREE                                                                                       \
+    "UPDATE @.open_ranges AS o SET global_tid = NULL, event_type = NULL, start_ns = NULL, "        \
+    "domain_id = NULL, category = NULL, color = NULL, text = NULL"
+#define KEYS "unnest($2::bigint[], $3::bigint[]) AS r (source_id, seq)"
+#define OF_KEYS " WHERE o.store_id = $1::integer AND o.source_id = r.source_id AND o.seq = r.seq"
+
+enum failure_class small_free_ranges(struct small *small) {
+    for_store(small);
+    return run(small, small->frees ? FREE
+                          " WHERE o.store_id = $1::integer AND o.start_ns IS NOT NULL"
+                                   : "DELETE FROM @.open_ranges WHERE store_id = $1::integer");
+}
+
+static void add_key(struct arrays *arrays, const struct store_follow_range_key *key) {
+    arrays_int(arrays, key->source_id);
+    arrays_int(arrays, key->seq);
+    arrays_next_row(arrays);
+}
+
+static enum failure_class free_some(struct small *small, const struct store_follow_open *open) {
     struct arrays *arrays = for_store(small);
-    if (open->all) {
-        return run(small, "DELETE FROM @.open_ranges WHERE store_id = $1::integer");
-    }
-    if (open->went_count == 0) {
-        return FAILURE_NONE;
-    }
     for (size_t i = 0; i < open->went_count; i++) {
-        arrays_int(arrays, open->went[i].source_id);
-        arrays_int(arrays, open->went[i].seq);
-        arrays_next_row(arrays);
+        add_key(arrays, &open->went[i]);
+    }
+    return run(small, small->frees ? FREE " FROM " KEYS OF_KEYS
+                                   : "DELETE FROM @.open_ranges AS o USING " KEYS OF_KEYS);
+}
+
+// Gives free rows the keys of ranges that have none yet.
+static enum failure_class take_free(struct small *small, const struct store_follow_open *open) {
+    struct arrays *arrays = for_store(small);
+    for (size_t i = 0; i < open->came_count; i++) {
+        add_key(arrays, &open->came[i].key);
     }
     return run(small,
-               "DELETE FROM @.open_ranges AS o USING unnest($2::bigint[], $3::bigint[]) AS r "
-               "(source_id, seq) WHERE o.store_id = $1::integer AND o.source_id = r.source_id "
-               "AND o.seq = r.seq");
+               "UPDATE @.open_ranges AS o SET source_id = c.source_id, seq = c.seq FROM (SELECT "
+               "o.source_id AS old_source, o.seq AS old_seq, row_number() OVER () AS n FROM "
+               "@.open_ranges AS o WHERE o.store_id = $1::integer AND o.start_ns IS NULL AND NOT "
+               "EXISTS (SELECT FROM " KEYS OF_KEYS ") LIMIT cardinality($2::bigint[])) AS f JOIN "
+               "(SELECT r.source_id, r.seq, row_number() OVER "
+               "() AS n FROM " KEYS " WHERE NOT EXISTS (SELECT FROM @.open_ranges AS o" OF_KEYS
+               ")) AS c ON c.n = f.n WHERE o.store_id = $1::integer AND o.source_id = "
+               "f.old_source AND o.seq = f.old_seq");
 }
 
 enum failure_class small_open_ranges(struct small *small, const struct store_follow_open *open) {
-    enum failure_class class = forget(small, open);
+    enum failure_class class = open->all          ? small_free_ranges(small)
+                               : open->went_count ? free_some(small, open)
+                                                  : FAILURE_NONE;
+    if (class == FAILURE_NONE && open->came_count && small->frees) {
+        class = take_free(small, open);
+    }
     if (class || open->came_count == 0) {
         return class;
     }

@@ -17,6 +17,7 @@ struct small {
     int64_t store_id;
     int64_t segment; // that the rows are of
     bool adds_logs;  // small_sources() also says which of them are logs
+    bool frees;      // rows of open ranges that end are kept for others, as of version 2
     struct arrays arrays;
 };
 void small_deinit(struct small *small); // zeroed is fine
@@ -45,3 +46,4 @@ enum failure_class small_threads(struct small *small, const struct store_follow_
 enum failure_class small_categories(struct small *small, const struct store_follow_category *rows,
                                     size_t count);
 enum failure_class small_open_ranges(struct small *small, const struct store_follow_open *open);
+enum failure_class small_free_ranges(struct small *small); // none is open

@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
 -- The roles of nvtxt-ship's schema: "nvtxt_ship" adds rows of stores that are its own, "nvtxt_read"
--- reads everything. Run after 1.sql, by the same role, in one transaction. Both are roles without
+-- reads everything. Run after 2.sql, by the same role, in one transaction. Both are roles without
 -- login, to be granted: CREATE ROLE host17 LOGIN IN ROLE nvtxt_ship. A key that was stolen from a
--- host can only add: with it nobody reads an event, changes one, or touches a row of another host.
+-- host can only add: with it nobody reads an event, changes one, touches a row of another host, or
+-- stops one: without a right to update, delete or truncate a whole table no LOCK TABLE is allowed that
+-- others would wait for.
 
 SET LOCAL search_path = "nvtxt", pg_temp;
 
@@ -24,18 +26,43 @@ END $$;
 
 GRANT USAGE ON SCHEMA "nvtxt" TO "nvtxt_ship", "nvtxt_read";
 
+-- What version 1 gave.
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['stores', 'cursors', 'segments', 'sources', 'domains', 'categories',
+                              'threads', 'processes', 'open_ranges'] LOOP
+    IF has_table_privilege('nvtxt_ship', name, 'UPDATE, DELETE, TRUNCATE') THEN
+      EXECUTE format('REVOKE UPDATE, DELETE, TRUNCATE ON %I FROM "nvtxt_ship"', name);
+    END IF;
+    IF name IN ('stores', 'cursors') AND has_table_privilege('nvtxt_ship', name, 'INSERT') THEN
+      EXECUTE format('REVOKE INSERT ON %I FROM "nvtxt_ship"', name);
+    END IF;
+  END LOOP;
+END $$;
+
 -- COPY needs no more than INSERT. Nobody is granted anything on a partition.
 GRANT INSERT ON events TO "nvtxt_ship";
-GRANT SELECT, INSERT ON diagnostics, losses, logs TO "nvtxt_ship";
-GRANT SELECT, INSERT, UPDATE ON stores, cursors, segments, sources, domains, categories, threads,
-  processes TO "nvtxt_ship";
-GRANT SELECT, INSERT, UPDATE, DELETE ON open_ranges TO "nvtxt_ship";
-GRANT SELECT ON meta TO "nvtxt_ship";
-GRANT SELECT ON SEQUENCE stores_store_id_seq TO "nvtxt_ship"; -- for the policy own_number
-GRANT EXECUTE ON FUNCTION make_partitions(date, date), mine(integer) TO "nvtxt_ship";
+GRANT SELECT, INSERT ON diagnostics, losses, logs, segments, sources, domains, categories, threads,
+  processes, open_ranges TO "nvtxt_ship";
+GRANT SELECT ON meta, stores, cursors TO "nvtxt_ship";
+GRANT UPDATE (segment, event_row, diagnostic_row, loss_row, batch, batch_ns, base, events,
+  committed, behind_rows, shipper, seen) ON cursors TO "nvtxt_ship";
+GRANT UPDATE (events, last, complete) ON segments TO "nvtxt_ship";
+GRANT UPDATE (segment, kind, session, name, display_name, peer_pid, peer_uid, peer_gid, peer_comm,
+  opened, closed, ended, lines, events, warnings, errors, first_ns, last_ns) ON sources
+  TO "nvtxt_ship";
+GRANT UPDATE (name) ON domains, categories, threads, processes TO "nvtxt_ship";
+GRANT UPDATE (source_id, seq, global_tid, event_type, start_ns, domain_id, category, color, text)
+  ON open_ranges TO "nvtxt_ship";
+GRANT EXECUTE ON FUNCTION make_partitions(date, date), mine(integer), check_store(uuid, text),
+  register_store(uuid, text, jsonb, text, text, text, bigint, bigint, bigint, bigint, bigint,
+  bigint, bigint), describe_store(integer, text, jsonb, text, text, text) TO "nvtxt_ship";
 
 GRANT SELECT ON meta, stores, cursors, segments, events, sources, domains, categories, threads,
-  processes, diagnostics, losses, logs, open_ranges, timeline, fleet, running TO "nvtxt_read";
+  processes, diagnostics, losses, logs, open_ranges, hosts, timeline, fleet, running
+  TO "nvtxt_read";
 
 DO $$
 DECLARE
@@ -50,15 +77,4 @@ BEGIN
     EXECUTE format('CREATE POLICY ship ON %I TO "nvtxt_ship" USING (%s)', name,
                    CASE name WHEN 'stores' THEN 'owner = session_user' ELSE 'mine(store_id)' END);
   END LOOP;
-END $$;
-
--- Nobody chooses the number of a store: neither one that another store gets later, nor one that a
--- removed store had. Numbers below 0 are for trying, and rolled back.
-DO $$
-BEGIN
-  IF NOT EXISTS (SELECT FROM pg_policies WHERE schemaname = 'nvtxt'
-                 AND policyname = 'own_number') THEN
-    CREATE POLICY own_number ON stores AS RESTRICTIVE FOR INSERT TO "nvtxt_ship" WITH CHECK
-      (CASE WHEN store_id < 0 THEN true ELSE store_id = currval('stores_store_id_seq') END);
-  END IF;
 END $$;

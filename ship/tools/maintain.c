@@ -3,13 +3,17 @@
 // A partition is detached CONCURRENTLY, which waits for nobody who writes and must be a statement
 // of its own; a break between its two transactions leaves it pending, a break after it a table of
 // that name. So all tables of such names are looked at, each with what is left to do. Another
-// maintain may run at the same time: a step that it took is no failure.
+// maintain may run at the same time: a step that it took is no failure. DETACH waits for each
+// transaction that wrote events, of any day; so those of shippers that stay open are ended.
 #include "ship/tools/maintain.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define TRIES 10 // without less work
+#include "client/common/clock.h"
+
+#define PATIENCE_MS 15000 // longer than a lock is waited for, twice
+#define TRIES 10          // without less work
 
 enum step { ATTACHED, PENDING, DETACHED };
 
@@ -93,8 +97,13 @@ static enum failure_class remove_segments(struct pg *pg) {
                       "coalesce(s.last, s.started) < (" OLD_DAY ")::timestamp AT TIME ZONE 'UTC'");
 }
 
+// The next days first: whatever fails later, hosts can go on.
 static enum failure_class run_all(struct pg *pg, const struct schema_facts *facts) {
-    enum failure_class class = pg_run(pg, "SET lock_timeout = '5s'; SET statement_timeout = 0");
+    pg_say_what(pg, "to make the partitions of the next days");
+    enum failure_class class =
+        pg_run(pg, "SET lock_timeout = '5s'; SET statement_timeout = 0; "
+                   "SELECT @.make_partitions((now() AT TIME ZONE 'UTC')::date, "
+                   "(now() AT TIME ZONE 'UTC')::date + 7)");
     pg_say_what(pg, "to say which days are old");
     if (!facts->plain_events) {
         class = class ?: remove_days(pg);
@@ -105,17 +114,30 @@ static enum failure_class run_all(struct pg *pg, const struct schema_facts *fact
     class = class
                 ?: pg_run(pg, "DELETE FROM @.diagnostics WHERE at < (" OLD_DAY
                               ")::timestamp AT TIME ZONE 'UTC'");
-    class = class
-                ?: pg_run(pg, "DELETE FROM @.losses WHERE at < (" OLD_DAY
-                              ")::timestamp AT TIME ZONE 'UTC'");
-    pg_say_what(pg, "to make the partitions of the next days");
     return class
-               ?: pg_run(pg, "SELECT @.make_partitions((now() AT TIME ZONE 'UTC')::date, "
-                             "(now() AT TIME ZONE 'UTC')::date + 2)");
+               ?: pg_run(pg, "DELETE FROM @.losses WHERE at < (" OLD_DAY
+                             ")::timestamp AT TIME ZONE 'UTC'");
 }
 
-enum failure_class maintain_run(struct pg *pg, const struct schema_facts *facts) {
-    enum failure_class class = run_all(pg, facts);
+// What waited for a lock in vain is done anew for as long as an open transaction may be the reason
+// that becomes old enough to be ended.
+static enum failure_class run_until_done(struct pg *pg, const struct schema_facts *facts,
+                                         const char *schema, struct sessions *sessions) {
+    int64_t until = clock_monotonic_ms() + SESSIONS_OLD_MS + PATIENCE_MS;
+    for (;;) {
+        enum failure_class class = sessions_look(pg, schema, sessions);
+        size_t open = sessions->count;
+        class = class ?: run_all(pg, facts);
+        bool waited = class && strcmp(pg_failure(pg)->state, FAILURE_LOCK_TIMEOUT) == 0;
+        if (!waited || open == 0 || clock_monotonic_ms() > until) {
+            return class;
+        }
+    }
+}
+
+enum failure_class maintain_run(struct pg *pg, const struct schema_facts *facts, const char *schema,
+                                struct sessions *sessions) {
+    enum failure_class class = run_until_done(pg, facts, schema, sessions);
     // A pooler gives the connection to others, who have limits of their own.
     enum failure_class reset =
         class == FAILURE_GONE ? class : pg_run(pg, "RESET lock_timeout; RESET statement_timeout");

@@ -5,7 +5,10 @@
 
 #include "ship/engine/pg.h"
 #include "ship/engine/schema.h"
+#include "ship/tools/sessions.h"
 
-// Removes partitions, names, diagnostics and losses that are older, and makes the next two days.
-// Events that are no partitions, and their names, stay.
-enum failure_class maintain_run(struct pg *pg, const struct schema_facts *facts);
+// Makes the next seven days, and removes partitions, names, diagnostics and losses that are older
+// than what is kept. Events that are no partitions, and their names, stay. `sessions`, zeroed
+// before, are then shippers' transactions that are open and were not ended.
+enum failure_class maintain_run(struct pg *pg, const struct schema_facts *facts, const char *schema,
+                                struct sessions *sessions);

@@ -56,6 +56,12 @@ def refused(status, words, *args, **more):
     return said
 
 
+def register(server, role, host, store="gen_random_uuid()"):
+    """A store of this role, as a shipper registers it."""
+    server.rows("SELECT nvtxt.register_store(%s, '%s', '{}', NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0)"
+                % (store, host), user=role)
+
+
 # ---- A store, and what the engine has of it ------------------------------------------------------
 
 def us(ns):
@@ -214,7 +220,7 @@ def compare_store(server, paths):
     equal(server.rows("SELECT domain_id, name FROM nvtxt.domains ORDER BY domain_id"),
           texts(sorted(domains)), "domains")
     equal(server.rows("SELECT source_id, seq, global_tid, event_type, start_ns, domain_id, category, "
-                      "color, text FROM nvtxt.open_ranges ORDER BY source_id, seq"),
+                      "color, text FROM nvtxt.running ORDER BY source_id, seq"),
           texts(rows_of(paths[-1], "SELECT sourceId, seq, globalTid, kind, start, domainId, category, "
                                    "color, text FROM NVTXT_OPEN_RANGES ORDER BY sourceId, seq")),
           "open ranges")
@@ -224,7 +230,7 @@ def compare_store(server, paths):
 
 
 TABLES = ("meta", "stores", "cursors", "segments", "events", "sources", "domains", "categories",
-          "threads", "processes", "diagnostics", "losses", "logs", "open_ranges")
+          "threads", "processes", "diagnostics", "losses", "logs", "open_ranges", "hosts")
 
 
 def snapshot(server, but=("seen",)):

@@ -404,10 +404,12 @@ def test_a_dry_run_checks_what_shipping_needs():
         good("init", "--target", server.target())
         server.rows("CREATE ROLE dry LOGIN IN ROLE nvtxt_ship")
         daemon.send(HEAD + MARKER + 'Marker, 1, 7, 8, 1, Red, "one", 5\n')
-        rights = (("INSERT ON", "nvtxt.sources"), ("UPDATE ON", "nvtxt.segments"),
+        rights = (("INSERT ON", "nvtxt.sources"), ("UPDATE (name, started, events, last, complete) ON", "nvtxt.segments"),
+                  ("UPDATE (source_id, seq, global_tid, event_type, start_ns, domain_id, category, "
+                   "color, text) ON", "nvtxt.open_ranges"),
                   ("EXECUTE ON FUNCTION", "nvtxt.make_partitions(date, date)"),
                   ("EXECUTE ON FUNCTION", "nvtxt.mine(integer)"),
-                  ("SELECT ON SEQUENCE", "nvtxt.stores_store_id_seq"))
+                  ("EXECUTE ON FUNCTION", "nvtxt.check_store(uuid, text)"))
         for right, on in rights:
             server.rows("REVOKE %s %s FROM nvtxt_ship" % (right, on))
             lacks = "lacks %s on %s: " % (right.split()[0], on.split(".")[1].split("(")[0])

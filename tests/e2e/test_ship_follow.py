@@ -134,9 +134,37 @@ def test_open_ranges_can_be_left_out():
         good("--once", "-c", path, *args)
         equal(server.rows("SELECT * FROM nvtxt.open_ranges"), [])
         good("--once", *args)
-        equal(len(server.rows("SELECT * FROM nvtxt.open_ranges")), 1)
+        equal(server.rows("SELECT message FROM nvtxt.running"), [("runs",)])
         good("--once", "-c", path, *args)
-        equal(server.rows("SELECT * FROM nvtxt.open_ranges"), [])
+        equal(server.rows("SELECT * FROM nvtxt.running"), [])
+        equal(server.rows("SELECT start_ns, text FROM nvtxt.open_ranges"), [(None, None)])
+
+
+def test_rows_of_open_ranges_are_used_again():
+    with fleet() as (server, daemon, args), daemon.session() as session:
+        lines = 0
+
+        def send(text):
+            nonlocal lines
+            session.send(text)
+            lines += text.count("\n")
+            session.ack(lines)
+
+        def kept(first, count):
+            """Opens ranges, ships them, ends all but the first, ships that; the table's rows."""
+            send("".join('RangePush, %d, "r%d"\n' % (first + n, first + n) for n in range(count)))
+            good("--once", *args)
+            compare_store(server, daemon.segments())
+            send("".join("RangePop, %d\n" % (first + n) for n in range(1, count)))
+            good("--once", *args)
+            compare_store(server, daemon.segments())
+            return int(server.one("SELECT count(*) FROM nvtxt.open_ranges"))
+
+        send("TimeBase = Manual\nProcessId = 7\nThreadId = 8\n@RangePush, Time, Message\n"
+             "@RangePop, Time\n")
+        equal([kept(1, 40), kept(100, 39), kept(200, 3), kept(300, 60)], [40, 40, 40, 63])
+        equal(server.rows("SELECT message FROM nvtxt.running ORDER BY start_ns"),
+              [("r1",), ("r100",), ("r200",), ("r300",)])
 
 
 def test_segments_that_went_are_a_loss_with_their_number():

@@ -9,7 +9,7 @@ import tempfile
 
 from lib import DEADLINE, equal, program, run, wait_for
 from postgres import Postgres, database
-from ship import good, refused, run_ship
+from ship import good, refused, register, run_ship
 
 TABLES = {
     "meta": "version compatible keep_days changed",
@@ -36,7 +36,8 @@ TABLES = {
     "timeline": "committed host labels started duration kind message category color process "
                 "thread source domain payload pid tid start_ns end_ns unclosed store_id segment "
                 "row_id source_id",
-    "fleet": "store_id host labels events committed seen behind_rows lag_seconds lost",
+    "hosts": "host owner",
+    "fleet": "store_id host labels events committed seen behind_rows lag_seconds lost owner",
     "running": "host labels message seconds pid tid store_id source_id seq global_tid event_type "
                "start_ns domain_id category color text",
 }
@@ -72,16 +73,13 @@ def test_init_makes_the_schema_once():
         for table, wanted in TABLES.items():
             equal(columns(server, table), wanted, table)
         equal(server.rows("SELECT version, compatible, keep_days FROM nvtxt.meta"),
-              [("1", "1", "30")])
+              [("2", "2", "30")])
         equal(server.one("SELECT count(*) FROM pg_inherits WHERE inhparent = "
-                         "'nvtxt.events'::regclass"), "2")
+                         "'nvtxt.events'::regclass"), "8")
         before = everything(server)
         good("init", "--target", target)
         equal(everything(server), before)
-        server.rows("DROP POLICY own_number ON nvtxt.stores")  # as it was before there was one
-        good("init", "--target", target)
-        equal(server.one("SELECT count(*) FROM pg_policies WHERE policyname = 'own_number'"), "1")
-        server.rows("DROP TABLE nvtxt.logs")  # likewise
+        server.rows("DROP TABLE nvtxt.logs")  # as it was before there was one
         good("init", "--target", target)
         equal(columns(server, "logs"), TABLES["logs"])
         equal(server.rows("SELECT relrowsecurity, relacl::text ~ 'nvtxt_ship=ar/' FROM pg_class WHERE "
@@ -133,10 +131,13 @@ def test_functions_are_exact():
         equal(server.one("SET timezone = 'UTC'; SELECT nvtxt.at(1795242240123456789)"),
               "2026-11-21 06:24:00.123456+00")
         made = "SELECT nvtxt.make_partitions(%s)"
+        for ahead in range(5, 8):
+            server.rows("DROP TABLE nvtxt." + server.one("SELECT 'events_' || to_char(%s + %d, 'YYYYMMDD')"
+                                                         % (TODAY, ahead)))
         equal([server.one(made % days) for days in (
             "%s, %s + 9" % (TODAY, TODAY), "%s - 2, %s" % (TODAY, TODAY),
-            "%s - 1000, %s" % (TODAY, TODAY), "%s + 3, %s + 9" % (TODAY, TODAY),
-            "%s, %s - 1" % (TODAY, TODAY))], ["1", "2", "28", "0", "0"])
+            "%s - 1000, %s" % (TODAY, TODAY), "%s + 8, %s + 9" % (TODAY, TODAY),
+            "%s, %s - 1" % (TODAY, TODAY))], ["3", "2", "28", "0", "0"])
 
 
 def test_a_shipper_can_only_add_rows_of_its_own():
@@ -145,10 +146,9 @@ def test_a_shipper_can_only_add_rows_of_its_own():
         server.rows("CREATE ROLE a LOGIN IN ROLE nvtxt_ship; CREATE ROLE b LOGIN IN ROLE "
                     "nvtxt_ship; CREATE ROLE r LOGIN IN ROLE nvtxt_read; CREATE ROLE nobody LOGIN")
         for user, number in (("a", 1), ("b", 2)):
-            server.rows("INSERT INTO nvtxt.stores (store, host) VALUES (gen_random_uuid(), '%s'); "
-                        "INSERT INTO nvtxt.cursors (store_id) VALUES (%d); "
-                        "INSERT INTO nvtxt.losses VALUES (%d, 0, 0, NULL, NULL, NULL, NULL, 'r', 1);"
-                        % (user, number, number) + ROW % number, user=user)
+            register(server, user, user)
+            server.rows("INSERT INTO nvtxt.losses VALUES (%d, 0, 0, NULL, NULL, NULL, NULL, 'r', 1);"
+                        % number + ROW % number, user=user)
         today = server.one("SELECT 'events_' || to_char(%s, 'YYYYMMDD')" % TODAY)
         forbidden = [
             ROW % 2, ROW % 3, ROW.replace("events", today) % 1,
@@ -159,13 +159,13 @@ def test_a_shipper_can_only_add_rows_of_its_own():
             "UPDATE nvtxt.meta SET keep_days = 1", "INSERT INTO nvtxt.cursors (store_id) VALUES (3)",
             "INSERT INTO nvtxt.losses VALUES (2, 0, 1, NULL, NULL, NULL, NULL, 'r', 1)",
             "INSERT INTO nvtxt.logs VALUES (2, 1)", "DELETE FROM nvtxt.logs",
-            "UPDATE nvtxt.stores SET owner = 'b'",
-            "INSERT INTO nvtxt.stores (store, host, owner) VALUES (gen_random_uuid(), 'x', 'b')",
-            "INSERT INTO nvtxt.stores (store_id, store, host) OVERRIDING SYSTEM VALUE VALUES (3, "
-            "gen_random_uuid(), 'x')",
-            "BEGIN; INSERT INTO nvtxt.stores (store, host) VALUES (gen_random_uuid(), 'x'); "
-            "INSERT INTO nvtxt.stores (store_id, store, host) OVERRIDING SYSTEM VALUE VALUES (900, "
-            "gen_random_uuid(), 'x')",
+            "UPDATE nvtxt.stores SET owner = 'b'", "UPDATE nvtxt.stores SET host = 'b'",
+            "INSERT INTO nvtxt.stores (store, host) VALUES (gen_random_uuid(), 'x')",
+            "DELETE FROM nvtxt.open_ranges", "DELETE FROM nvtxt.cursors", "TRUNCATE nvtxt.segments",
+            "UPDATE nvtxt.cursors SET store_id = 2", "SELECT * FROM nvtxt.hosts",
+            "INSERT INTO nvtxt.hosts VALUES ('x', 'a')", "SELECT nvtxt.take_host('x')",
+            "SELECT nvtxt.host_owner('b')", "SELECT nextval('nvtxt.stores_store_id_seq')",
+            "SELECT setval('nvtxt.stores_store_id_seq', 900)",
             "DROP TABLE nvtxt.events", "CREATE TABLE nvtxt.mine (x integer)",
         ]
         for sql in forbidden:
@@ -233,7 +233,7 @@ def test_what_a_connection_is_refused_for():
             refused(76, "the schema other is there, but lacks tables, or the row of meta\n", "init",
                     "--target", target, "--schema", "other")
             server.rows("DROP SCHEMA other CASCADE")
-        equal("version 1" in said, True, said)
+        equal("speaks version 2" in said, True, said)
         # Loopback needs no TLS; another address does, which this server does not have.
         refused(77, "password", "init", "--target", server.target(host="127.0.0.1", user="u"))
         server.stop()

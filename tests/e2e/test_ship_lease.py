@@ -120,7 +120,7 @@ def test_who_keeps_partitions_from_being_made_is_not_waited_for_without_end():
         for (name,) in server.rows("SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = "
                                    "'nvtxt.events'::regclass"):
             server.rows("DROP TABLE " + name)
-        with server.held("SELECT pg_advisory_lock('nvtxt.events'::regclass::oid::bigint)"):
+        with server.held("SELECT FROM nvtxt.meta FOR UPDATE"):
             refused(69, "lock timeout", "--once", *args)
         good("--once", *args)
         equal(texts(server), ["a"])

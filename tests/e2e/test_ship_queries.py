@@ -108,10 +108,9 @@ def test_every_query_says_something_true():
 
 # What a role that ships may write for a store of its own.
 ODD_ROWS = """
-INSERT INTO nvtxt.stores (store, host, labels) VALUES (gen_random_uuid(), 'odd', '%s');
+SELECT nvtxt.register_store(gen_random_uuid(), '%s', '%s', NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0);
 CREATE TEMP TABLE own AS SELECT store_id FROM nvtxt.stores;
-INSERT INTO nvtxt.cursors (store_id, seen, committed, behind_rows)
-    SELECT store_id, '%s', '%s', %d FROM own;
+UPDATE nvtxt.cursors SET seen = '%s', committed = '%s', behind_rows = %d;
 INSERT INTO nvtxt.losses SELECT store_id, 1, n, '%s', NULL, NULL, NULL, 'x', %d
     FROM own, generate_series(1, 3) AS n;
 INSERT INTO nvtxt.diagnostics (store_id, segment, row_id, at) SELECT store_id, 1, 1, '%s' FROM own;
@@ -130,11 +129,11 @@ def test_rows_of_one_host_break_no_query():
             role = "odd%d" % number
             server.rows("CREATE ROLE %s LOGIN IN ROLE nvtxt_ship; GRANT TEMP ON DATABASE postgres TO %s"
                         % (role, role))
-            server.rows(ODD_ROWS % (labels, time, time, behind, time, count, time, count, count),
+            server.rows(ODD_ROWS % (role, labels, time, time, behind, time, count, time, count, count),
                         user=role)
             lost = min(max(3 * count, 0), LARGEST)
             equal(server.rows("SELECT lost, lag_seconds IS NOT NULL FROM nvtxt.fleet "
-                              "WHERE host = 'odd' ORDER BY store_id DESC LIMIT 1", user="reader"),
+                              "WHERE host = '%s'" % role, user="reader"),
                   [(str(lost), "t" if lag else "f")], role)
         for view in ("fleet", "running", "timeline"):
             server.rows("SELECT * FROM nvtxt." + view, user="reader")

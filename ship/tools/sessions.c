@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who sees a session need not see since when its transaction is open (pg_read_all_stats). But its
+// number is there for everyone, in pg_locks: what has the same number after a minute is a minute
+// old.
+#include "ship/tools/sessions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "client/common/clock.h"
+
+// Whose role ships into the schema $1: a member of its role, or the owner of a store. The owner of
+// the schema and superusers are left alone. A role may end its own, and those of its members.
+#define OF_SHIPPERS                                                                                \
+    "FROM pg_stat_activity AS a JOIN pg_roles AS r ON r.oid = a.usesysid JOIN pg_roles AS me ON "  \
+    "me.rolname = current_user "
+#define IS_SHIPPER                                                                                 \
+    "WHERE a.datname = current_database() AND a.pid <> pg_backend_pid() AND NOT r.rolsuper AND "   \
+    "r.oid <> me.oid AND r.oid <> (SELECT relowner FROM pg_class WHERE oid = "                     \
+    "'@.meta'::regclass) AND (EXISTS (SELECT FROM pg_roles AS s WHERE s.rolname = $1::text || "    \
+    "'_ship' AND pg_has_role(r.oid, s.oid, 'MEMBER')) OR r.rolname IN (SELECT owner FROM "         \
+    "@.stores))"
+#define MAY_END                                                                                    \
+    "(me.rolsuper OR pg_has_role('pg_signal_backend', 'USAGE') OR pg_has_role(r.oid, 'USAGE'))"
+
+// Those that had been seen keep their time.
+static void take(struct sessions *sessions, const struct sessions *before,
+                 const struct pg_rows *rows, size_t row) {
+    int64_t now = clock_monotonic_ms();
+    struct sessions_open open = {.pid = pg_int(rows, row, 0),
+                                 .age_ms = pg_int(rows, row, 3),
+                                 .may_end = pg_int(rows, row, 4) != 0,
+                                 .seen_ms = now};
+    snprintf(open.transaction, sizeof(open.transaction), "%s", pg_text(rows, row, 1) ?: "");
+    snprintf(open.role, sizeof(open.role), "%s", pg_text(rows, row, 2) ?: "");
+    for (size_t i = 0; i < before->count; i++) {
+        const struct sessions_open *old = &before->open[i];
+        if (old->pid == open.pid && strcmp(old->transaction, open.transaction) == 0) {
+            open.seen_ms = old->seen_ms;
+        }
+    }
+    open.age_ms = now - open.seen_ms > open.age_ms ? now - open.seen_ms : open.age_ms;
+    sessions->open[sessions->count++] = open;
+}
+
+// A session that has ended meanwhile is no failure.
+static enum failure_class end_old(struct pg *pg, struct sessions *sessions) {
+    size_t kept = 0;
+    enum failure_class class = FAILURE_NONE;
+    for (size_t i = 0; i < sessions->count; i++) {
+        struct sessions_open *open = &sessions->open[i];
+        char pid[24];
+        const char *values[] = {pid, open->transaction};
+        if (class || !open->may_end || open->age_ms < SESSIONS_OLD_MS) {
+            sessions->open[kept++] = *open;
+            continue;
+        }
+        snprintf(pid, sizeof(pid), "%lld", (long long)open->pid);
+        class = pg_ask(pg,
+                       "SELECT pg_terminate_backend(l.pid) FROM pg_locks AS l WHERE l.pid = "
+                       "$1::integer AND l.locktype = 'virtualxid' AND l.mode = 'ExclusiveLock' AND "
+                       "l.virtualtransaction = $2",
+                       values, 2, NULL);
+    }
+    sessions->count = kept;
+    return class;
+}
+
+enum failure_class sessions_look(struct pg *pg, const char *schema, struct sessions *sessions) {
+    struct sessions before = *sessions;
+    struct pg_rows *rows;
+    pg_say_what(pg, "to say whose transactions are open");
+    enum failure_class class = pg_ask(
+        pg,
+        "SELECT a.pid, l.virtualtransaction, r.rolname, (extract(epoch FROM clock_timestamp() - "
+        "a.xact_start) * 1000)::bigint, " MAY_END "::integer " OF_SHIPPERS
+        "JOIN pg_locks AS l ON l.pid = a.pid AND l.locktype = 'virtualxid' AND l.mode = "
+        "'ExclusiveLock' AND l.granted " IS_SHIPPER " ORDER BY a.xact_start, a.pid",
+        &schema, 1, &rows);
+    sessions->count = 0;
+    for (size_t i = 0; class == FAILURE_NONE && i < pg_rows_count(rows) && i < SESSIONS_MOST; i++) {
+        take(sessions, &before, rows, i);
+    }
+    pg_rows_free(rows);
+    return class ?: end_old(pg, sessions);
+}
+
+void sessions_name(const struct sessions *sessions, int64_t least_ms, const char *before,
+                   char *sentence, size_t size) {
+    const struct sessions_open *oldest = NULL;
+    for (size_t i = 0; i < sessions->count; i++) {
+        const struct sessions_open *open = &sessions->open[i];
+        if (open->age_ms >= least_ms && (!oldest || open->age_ms > oldest->age_ms)) {
+            oldest = open;
+        }
+    }
+    size_t len = strlen(sentence);
+    if (oldest && len < size) {
+        snprintf(sentence + len, size - len,
+                 "%sprocess %lld of the role %s has a transaction open for at least %lld s%s",
+                 before, (long long)oldest->pid, oldest->role, (long long)(oldest->age_ms / 1000),
+                 oldest->may_end
+                     ? ""
+                     : ": end it, or GRANT pg_signal_backend to the owner of the schema");
+    }
+}
+
+enum failure_class sessions_renew(struct pg *pg, const char *schema) {
+    return pg_ask(pg, "SELECT pg_terminate_backend(a.pid) " OF_SHIPPERS IS_SHIPPER " AND " MAY_END,
+                  &schema, 1, NULL);
+}
