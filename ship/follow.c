@@ -112,8 +112,7 @@ static void note_failure(struct loop *loop) {
     loop->tries++;
     if (failure->class != FAILURE_MOVED && strcmp(loop->said, failure->sentence) != 0) {
         snprintf(loop->said, sizeof(loop->said), "%s", failure->sentence);
-        say(loop, SHIP_LOG_WARNING, "%s%s; it is tried again",
-            failure->class == FAILURE_GONE ? "the engine cannot be reached: " : "",
+        say(loop, SHIP_LOG_WARNING, "%s%s; it is tried again", failure_words_before(failure),
             failure->sentence);
     }
 }

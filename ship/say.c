@@ -50,7 +50,6 @@ enum outcome ship_say_failure(struct term *term, const struct failure *failure) 
     if (signals_came()) {
         return OUTCOME_STOPPED; // whoever stops us cuts the waits short
     }
-    const char *before = failure->class == FAILURE_GONE ? "the engine cannot be reached: " : "";
-    term_say(term, "%s%s", before, failure->sentence);
+    term_say(term, "%s%s", failure_words_before(failure), failure->sentence);
     return ship_outcome_of(failure->class);
 }

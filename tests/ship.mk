@@ -15,6 +15,7 @@ waiting_tests += e2e/test_ship_crash.py
 waiting_tests += e2e/test_ship_failures.py
 waiting_tests += e2e/test_ship_follow.py
 waiting_tests += e2e/test_ship_full.py
+serial_tests += e2e/test_ship_hostile.py
 waiting_tests += e2e/test_ship_identity.py
 waiting_tests += e2e/test_ship_init.py
 waiting_tests += e2e/test_ship_keep.py

@@ -2,7 +2,7 @@
 //
 // A timer ends the child where the network is silent. The child leaves without what a program does
 // at its end: memory, files and the connection are its parent's.
-#include "ship/engine/cancel.h"
+#include "ship/engine/wait.h"
 
 #include <libpq-fe.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A timer ticks, and its handler counts the ticks since the descriptor is readable.
-#include "ship/engine/connect_guard.h"
+#include "ship/engine/wait.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -18,7 +18,14 @@ enum failure_class failure_set(struct failure *failure, enum failure_class class
     va_end(args);
     failure->class = class;
     failure->state[0] = '\0';
+    failure->was_reached = false;
     return class;
+}
+
+const char *failure_words_before(const struct failure *failure) {
+    return failure->class == FAILURE_GONE && !failure->was_reached
+               ? "the engine cannot be reached: "
+               : "";
 }
 
 enum failure_class failure_of_state(const char *state, bool is_gone) {
@@ -90,6 +97,7 @@ enum failure_class failure_of_connect(struct failure *failure, const char *messa
     const char *last = message;
     failure->sentence[0] = '\0';
     failure->state[0] = '\0';
+    failure->was_reached = false;
     while (*message && at + 4 < sizeof(failure->sentence)) {
         size_t len = strcspn(message, "\n");
         // With and without TLS the server may have said the same.

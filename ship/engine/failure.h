@@ -34,9 +34,13 @@ enum failure_class {
 
 struct failure {
     enum failure_class class;
-    char state[6]; // SQLSTATE; "" when the engine gave none
+    char state[6];    // SQLSTATE; "" when the engine gave none
+    bool was_reached; // FAILURE_GONE: by this program's decision
     char sentence[FAILURE_SENTENCE];
 };
+
+// What is said before the sentence.
+const char *failure_words_before(const struct failure *failure);
 
 // Sets class and sentence; returns the class.
 enum failure_class failure_set(struct failure *failure, enum failure_class class,

@@ -11,15 +11,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "client/common/clock.h"
 #include "protocol/base/buf.h"
-#include "ship/engine/cancel.h"
-#include "ship/engine/connect_guard.h"
 #include "ship/engine/target.h"
 #include "ship/engine/wait.h"
 
 #define WHAT_SIZE 160
+
+// Of one statement, and of a connection until it stands. The longest answers that this program asks
+// for are lists of segments, of some twenty bytes each. libpq takes up to four times as much for
+// it.
+#define ANSWER_BYTES (INT64_C(16) << 20)
+#define ANSWER_MEMORY (INT64_C(32) << 20)
+
+// A row of COPY has at most the text of a line, which MaxLine (nvtxtd.conf(5)) bounds at 16 MiB;
+// libpq has it twice, once in a buffer that doubles.
+#define ROW_BYTES (INT64_C(32) << 20)
+#define ROW_MEMORY (INT64_C(64) << 20)
+
+// Rows that are taken from the library at once.
+#define ROWS_AT_ONCE 256
 
 struct pg {
     PGconn *conn;
@@ -28,7 +41,11 @@ struct pg {
     struct wait wait;
     bool lets_finish;
     bool in_copy;
-    char *out; // of pg_copy_get()
+    struct bound bound;
+    char *out[ROWS_AT_ONCE]; // of pg_copy_get(), from `out_at` on; owned
+    int out_len[ROWS_AT_ONCE];
+    size_t out_at, out_count;
+    int out_end; // what the library said behind them, see take_rows()
     char what[WHAT_SIZE];
     struct failure failure;
 };
@@ -59,6 +76,50 @@ const char *pg_user(const struct pg *pg) {
 
 int pg_socket(const struct pg *pg) {
     return PQsocket(pg->conn);
+}
+
+// ---- Failures and input
+// ---------------------------------------------------------------------------
+
+// Ends the connection of an engine that is not one, or not well.
+static enum failure_class give_up(struct pg *pg, const char *why) {
+    (void)shutdown(PQsocket(pg->conn), SHUT_RDWR);
+    failure_set(&pg->failure, FAILURE_GONE, "%s: the connection was closed", why);
+    pg->failure.was_reached = true;
+    return FAILURE_GONE;
+}
+
+#define NO_ANSWER "the engine answers with something else than it was asked for"
+
+static enum failure_class too_much(struct pg *pg) {
+    return give_up(pg, "the engine answers with more than is expected");
+}
+
+static enum failure_class late(struct pg *pg) {
+    return failure_set(&pg->failure, FAILURE_GONE, "the engine did not answer in time");
+}
+
+static enum failure_class broken(struct pg *pg) {
+    const char *why = PQerrorMessage(pg->conn);
+    if (strstr(why, "out of memory") || strstr(why, "annot allocate memory")) {
+        return too_much(pg); // see bound_enter()
+    }
+    failure_of_connect(&pg->failure, why, false);
+    return pg->failure.class = FAILURE_GONE;
+}
+
+// Reads what has come, and has the library look at it.
+static enum failure_class take_input(struct pg *pg) {
+    if (!bound_enter(&pg->bound, PQsocket(pg->conn))) {
+        return too_much(pg);
+    }
+    bool good = PQconsumeInput(pg->conn);
+    (void)PQisBusy(pg->conn);
+    for (PGnotify *notify; (notify = PQnotifies(pg->conn));) {
+        PQfreemem(notify);
+    }
+    bound_leave();
+    return good && PQstatus(pg->conn) == CONNECTION_OK ? FAILURE_NONE : broken(pg);
 }
 
 // ---- Waiting ------------------------------------------------------------------------------------
@@ -92,12 +153,7 @@ static enum failure_class wait_socket(struct pg *pg, short events, int64_t deadl
     if (may_break) {
         cancel_statement(pg->conn); // else it may wait for a lock long after we left
     }
-    return failure_set(&pg->failure, FAILURE_GONE, "the engine did not answer in time");
-}
-
-static enum failure_class broken(struct pg *pg) {
-    failure_of_connect(&pg->failure, PQerrorMessage(pg->conn), false);
-    return pg->failure.class = FAILURE_GONE;
+    return late(pg);
 }
 
 // ---- Connecting ---------------------------------------------------------------------------------
@@ -116,8 +172,20 @@ static enum failure_class connected(struct pg *pg, int64_t deadline) {
         if (class) {
             return class;
         }
+        if (!bound_enter(&pg->bound, PQsocket(pg->conn))) {
+            return too_much(pg);
+        }
         next = PQconnectPoll(pg->conn);
+        bound_leave();
+        if (next == PGRES_POLLING_READING && clock_monotonic_ms() > deadline) {
+            return late(pg);
+        }
     }
+}
+
+static void ignore_notice(void *context, const PGresult *result) {
+    (void)context;
+    (void)result;
 }
 
 static enum failure_class start(struct pg *pg) {
@@ -133,7 +201,9 @@ static enum failure_class start(struct pg *pg) {
     if (PQstatus(pg->conn) == CONNECTION_BAD) {
         return failure_of_start(&pg->failure, PQerrorMessage(pg->conn));
     }
+    PQsetNoticeReceiver(pg->conn, ignore_notice, NULL);
     PQsetErrorVerbosity(pg->conn, PQERRORS_VERBOSE); // see failure_of_connect()
+    bound_begin(&pg->bound, ANSWER_BYTES, ANSWER_MEMORY);
     class = connected(pg, wait_deadline(&pg->wait, pg->settings.timeout_ms));
     size_t len = strlen(pg->failure.sentence);
     if (class == FAILURE_REFUSED && PQconnectionNeedsPassword(pg->conn) && *words.open_file) {
@@ -142,11 +212,6 @@ static enum failure_class start(struct pg *pg) {
                  (int)strlen(words.open_file) - 1, words.open_file);
     }
     return class;
-}
-
-static void ignore_notice(void *context, const PGresult *result) {
-    (void)context;
-    (void)result;
 }
 
 enum failure_class pg_open(struct pg **opened, const struct pg_settings *settings,
@@ -177,25 +242,28 @@ enum failure_class pg_open(struct pg **opened, const struct pg_settings *setting
         return class;
     }
     PQsetErrorVerbosity(pg->conn, PQERRORS_DEFAULT);
-    PQsetNoticeReceiver(pg->conn, ignore_notice, NULL);
     *opened = pg;
     return FAILURE_NONE;
+}
+
+static void drop_rows(struct pg *pg) {
+    for (size_t i = 0; i < pg->out_count; i++) {
+        PQfreemem(pg->out[i]);
+    }
+    pg->out_at = pg->out_count = 0;
 }
 
 void pg_close(struct pg *pg) {
     if (pg) {
         nvtxt_buf_deinit(&pg->sql);
-        PQfreemem(pg->out);
+        drop_rows(pg);
         PQfinish(pg->conn);
         free(pg);
     }
 }
 
 enum failure_class pg_look(struct pg *pg) {
-    if (!PQconsumeInput(pg->conn) || PQstatus(pg->conn) != CONNECTION_OK) {
-        return broken(pg);
-    }
-    return FAILURE_NONE;
+    return take_input(pg);
 }
 
 // ---- Answers ------------------------------------------------------------------------------------
@@ -210,11 +278,9 @@ static enum failure_class flush(struct pg *pg, int64_t deadline) {
             return FAILURE_NONE;
         }
         enum failure_class class = wait_socket(pg, POLLIN | POLLOUT, deadline);
+        class = class ?: take_input(pg);
         if (class) {
             return class;
-        }
-        if (!PQconsumeInput(pg->conn)) {
-            return broken(pg);
         }
     }
 }
@@ -271,8 +337,9 @@ static enum failure_class next_result(struct pg *pg, int64_t deadline, PGresult 
     enum failure_class class = flush(pg, deadline);
     while (class == FAILURE_NONE && PQisBusy(pg->conn)) {
         class = wait_socket(pg, POLLIN, deadline);
-        if (class == FAILURE_NONE && !PQconsumeInput(pg->conn)) {
-            class = broken(pg);
+        class = class ?: take_input(pg);
+        if (class == FAILURE_NONE && PQisBusy(pg->conn) && clock_monotonic_ms() > deadline) {
+            class = late(pg); // it says this and that, and not what it was asked
         }
     }
     if (class == FAILURE_NONE) {
@@ -297,6 +364,10 @@ static enum failure_class finish(struct pg *pg, int64_t deadline, PGresult **kep
         }
         ExecStatusType status = PQresultStatus(result);
         bool good = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+        if (!good && status != PGRES_FATAL_ERROR) { // the library would say the same for ever
+            PQclear(result);
+            return give_up(pg, NO_ANSWER);
+        }
         if (!good && first == FAILURE_NONE) {
             first = refused(pg, result);
             why = pg->failure;
@@ -337,16 +408,17 @@ static const char *named(struct pg *pg, const char *sql) {
     return pg->sql.data;
 }
 
-static enum failure_class send(struct pg *pg, const char *sql) {
+static enum failure_class send_text(struct pg *pg, const char *sql) {
     const char *text = named(pg, sql);
     if (!text) {
         return FAILURE_MEMORY;
     }
+    bound_begin(&pg->bound, ANSWER_BYTES, ANSWER_MEMORY);
     return PQsendQuery(pg->conn, text) ? FAILURE_NONE : broken(pg);
 }
 
 enum failure_class pg_run(struct pg *pg, const char *sql) {
-    enum failure_class class = send(pg, sql);
+    enum failure_class class = send_text(pg, sql);
     if (class) {
         return class;
     }
@@ -365,6 +437,7 @@ enum failure_class pg_ask(struct pg *pg, const char *sql, const char *const *val
     if (!PQsendQueryParams(pg->conn, text, (int)count, NULL, values, NULL, NULL, 0)) {
         return broken(pg);
     }
+    bound_begin(&pg->bound, ANSWER_BYTES, ANSWER_MEMORY); // the statement may be long
     PGresult *result = NULL;
     enum failure_class class = finish(pg, deadline_of_answer(pg), &result);
     struct pg_rows *made = class || !rows ? NULL : malloc(sizeof(*made));
@@ -434,16 +507,19 @@ enum failure_class pg_rollback(struct pg *pg) {
 
 static enum failure_class begin_copy(struct pg *pg, const char *sql, ExecStatusType wanted) {
     PGresult *result = NULL;
-    enum failure_class class = send(pg, sql);
+    enum failure_class class = send_text(pg, sql);
     if (class) {
         return class;
     }
     class = next_result(pg, deadline_of_answer(pg), &result);
-    if (class == FAILURE_NONE && PQresultStatus(result) != wanted) {
+    ExecStatusType status = PQresultStatus(result);
+    if (class == FAILURE_NONE && status == PGRES_FATAL_ERROR) {
         class = refused(pg, result);
         struct failure why = pg->failure;
         finish(pg, deadline_of_answer(pg), NULL);
         pg->failure = why;
+    } else if (class == FAILURE_NONE && status != wanted) {
+        class = give_up(pg, NO_ANSWER);
     }
     PQclear(result);
     return class;
@@ -456,6 +532,7 @@ enum failure_class pg_copy_begin(struct pg *pg, const char *sql) {
 }
 
 enum failure_class pg_copy_put(struct pg *pg, const void *data, size_t len) {
+    bound_renew(&pg->bound);
     enum failure_class class = flush(pg, wait_deadline(&pg->wait, PG_STATEMENT_MS));
     for (size_t at = 0, part; class == FAILURE_NONE && at < len; at += part) {
         part = len - at < COPY_MESSAGE ? len - at : COPY_MESSAGE;
@@ -472,6 +549,7 @@ enum failure_class pg_copy_put(struct pg *pg, const void *data, size_t len) {
 }
 
 enum failure_class pg_copy_end(struct pg *pg) {
+    bound_renew(&pg->bound);
     enum failure_class class = flush(pg, wait_deadline(&pg->wait, PG_STATEMENT_MS));
     pg->in_copy = false;
     if (class == FAILURE_NONE && PQputCopyEnd(pg->conn, NULL) != 1) {
@@ -481,31 +559,59 @@ enum failure_class pg_copy_end(struct pg *pg) {
 }
 
 enum failure_class pg_copy_out_begin(struct pg *pg, const char *sql) {
+    drop_rows(pg);
+    pg->out_end = 0;
     return begin_copy(pg, sql, PGRES_COPY_OUT);
+}
+
+// Takes rows that are whole. Returns what the library said last: > 0 there may be more, 0 bytes are
+// missing, -1 the end, -2 a failure. It says an end only once.
+static int take_rows(struct pg *pg) {
+    int n = 1;
+    if (pg->out_end < 0) {
+        return pg->out_end;
+    }
+    if (!bound_enter(&pg->bound, PQsocket(pg->conn))) {
+        return -2;
+    }
+    while (n > 0 && pg->out_count < ROWS_AT_ONCE) {
+        n = PQgetCopyData(pg->conn, &pg->out[pg->out_count], 1);
+        pg->out_len[pg->out_count] = n;
+        pg->out_count += n > 0;
+    }
+    bound_leave();
+    return pg->out_end = n;
+}
+
+// Waits for more bytes of a row.
+static enum failure_class read_row(struct pg *pg, int64_t deadline) {
+    enum failure_class class = wait_socket(pg, POLLIN, deadline);
+    class = class ?: take_input(pg);
+    return class == FAILURE_NONE && clock_monotonic_ms() > deadline ? late(pg) : class;
 }
 
 enum failure_class pg_copy_get(struct pg *pg, const char **data, size_t *len) {
     int64_t deadline = deadline_of_answer(pg);
-    PQfreemem(pg->out);
-    pg->out = NULL;
     *data = NULL;
     *len = 0;
-    for (;;) {
-        int n = PQgetCopyData(pg->conn, &pg->out, 1);
-        if (n > 0) {
-            *data = pg->out;
-            *len = (size_t)n;
-            return FAILURE_NONE;
+    if (pg->out_at == pg->out_count) {
+        bound_begin(&pg->bound, ROW_BYTES, ROW_MEMORY);
+    }
+    while (pg->out_at == pg->out_count) {
+        drop_rows(pg);
+        int n = take_rows(pg);
+        if (pg->out_count > 0) {
+            break;
         }
         if (n == -1) {
             return finish(pg, deadline, NULL);
         }
-        enum failure_class class = n == 0 ? wait_socket(pg, POLLIN, deadline) : broken(pg);
-        if (class == FAILURE_NONE && !PQconsumeInput(pg->conn)) {
-            class = broken(pg);
-        }
+        enum failure_class class = n == 0 ? read_row(pg, deadline) : broken(pg);
         if (class) {
             return class;
         }
     }
+    *len = (size_t)pg->out_len[pg->out_at];
+    *data = pg->out[pg->out_at++];
+    return FAILURE_NONE;
 }

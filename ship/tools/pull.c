@@ -41,7 +41,7 @@ static enum failure_class refuse_several(const struct pg_rows *rows, const char 
     struct nvtxt_buf list = {0};
     for (size_t i = 0; i < pg_rows_count(rows); i++) {
         nvtxt_buf_add_string(&list, i ? ", " : "");
-        nvtxt_buf_add_string(&list, pg_text(rows, i, 1));
+        nvtxt_buf_add_string(&list, pg_text(rows, i, 1) ?: "?");
     }
     nvtxt_buf_add(&list, "", 1);
     enum failure_class class =
@@ -272,7 +272,7 @@ static enum failure_class copy_all_events(struct pull *pull) {
                      values, 1, &rows));
     for (size_t i = 0; class == FAILURE_NONE && i < pg_rows_count(rows); i++) {
         int64_t before = pull->rows;
-        class = copy_events(pull, pg_text(rows, i, 0));
+        class = copy_events(pull, pg_text(rows, i, 0) ?: "NULL");
         if (pull->rows > before) {
             pull->last = pg_int(rows, i, 0);
             pull->first = before ? pull->first : pull->last;

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ship/engine/connect_guard.h"
+#include "ship/engine/wait.h"
 
 static void end(void) {
     _exit(7);
