@@ -109,6 +109,9 @@ struct report_start {
 };
 _Noreturn void report_start_run(struct report_start *start);
 
+// The first folder on the way to `path`, or itself, that is closed to others. False: there is none.
+bool report_start_finds_closed(const char *path, char closed[PATH_MAX]);
+
 // group.c
 
 // Makes one, if that is possible.

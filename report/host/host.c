@@ -268,6 +268,18 @@ static int start(struct host *host, const struct report_use *use, struct report_
     return report_child_start(child, &wish);
 }
 
+static void reason_of_start(const struct host *host, const char *real, int error, char *reason) {
+    char program[PATH_MAX], rule[PATH_MAX], closed[PATH_MAX];
+    bool changes = report_child_changes_user();
+    report_sandbox_folder_of(host->python.program, program);
+    report_sandbox_folder_of(real, rule);
+    bool is_closed = changes && (report_start_finds_closed(program, closed) ||
+                                 report_start_finds_closed(rule, closed));
+    because(reason, "cannot be started%s: %s%.*s%s%s", changes ? " as the user nobody" : "",
+            strerror(-error), is_closed ? 2 : 0, " (", is_closed ? closed : "",
+            is_closed ? " is closed to others)" : "");
+}
+
 // Runs the process of a use. Sets `reason`, empty when all went well, and takes what was printed
 // into `output`. Returns 0, -EINTR, or -ENOMEM.
 static int run_use(struct host *host, struct report_use *use, char *reason,
@@ -293,8 +305,7 @@ static int run_use(struct host *host, struct report_use *use, char *reason,
     use->raised = NULL;
     *output = child.output;
     if (started < 0 && started != -ENOMEM) {
-        because(reason, "cannot be started%s: %s",
-                report_child_changes_user() ? " as the user nobody" : "", strerror(-started));
+        reason_of_start(host, real, started, reason);
     }
     end = started < 0 ? started : end;
     return end == -EINTR || end == -ENOMEM ? end : 0;

@@ -81,8 +81,7 @@ static bool is_closed(const char *path, mode_t needed) {
     return stat(path, &stat_) == 0 && (stat_.st_mode & needed) != needed;
 }
 
-// The first folder on the way to `path`, or itself, that is closed to others. False: there is none.
-static bool find_closed(const char *path, char closed[PATH_MAX]) {
+bool report_start_finds_closed(const char *path, char closed[PATH_MAX]) {
     if (path[0] != '/' || strlen(path) >= PATH_MAX) {
         return false;
     }
@@ -169,12 +168,12 @@ static bool cover(const char *const *folders, size_t count) {
     int fds[REPORT_CHILD_FOLDERS];
     bool good = true;
     for (size_t i = 0; i < count; i++) { // before the first is covered
-        fds[i] = find_closed(folders[i], closed)
+        fds[i] = report_start_finds_closed(folders[i], closed)
                      ? open(folders[i], O_PATH | O_DIRECTORY | O_CLOEXEC)
                      : -1;
     }
     for (size_t i = 0; i < count && good; i++) { // one that was covered is open
-        good = fds[i] < 0 || !find_closed(folders[i], closed) ||
+        good = fds[i] < 0 || !report_start_finds_closed(folders[i], closed) ||
                mount("tmpfs", closed, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m") == 0;
     }
     for (size_t i = 0; i < count && good; i++) {
@@ -188,7 +187,7 @@ static bool open_ways(const char *const *folders) {
     size_t count = 0;
     bool any = false;
     while (count < REPORT_CHILD_FOLDERS && folders[count]) {
-        any = find_closed(folders[count++], closed) || any;
+        any = report_start_finds_closed(folders[count++], closed) || any;
     }
     umask(022);
     return !any ||

@@ -439,6 +439,23 @@ def test_rules_of_root_may_lie_where_nobody_can_read():
             os.chmod(folder.path, 0o755)
 
 
+def test_a_closed_folder_without_the_right_to_mount_is_said():
+    if os.getuid() != 0 or not shutil.which("setpriv"):
+        raise Skip("only root changes the user")
+    with Folder() as folder:
+        rules = Rules(folder, first="print('here')")
+        os.chmod(folder.path, 0o700)
+        words = rules.words("--rule=first", "--sandbox=never", "--python=" + python())
+        got = subprocess.run(["setpriv", "--bounding-set", "-sys_admin", *words],
+                             env={**os.environ, **ENV}, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+        equal(got.returncode, 1, got.stderr)
+        found = {rule["identifier"]: rule for rule in json.loads(got.stdout)["rules"]}
+        equal((found["first"]["status"], found["first"]["reason"]),
+              ("failed", "cannot be started as the user nobody: Operation not permitted "
+                         "(%s is closed to others)" % folder.path))
+
+
 def test_what_is_missing_is_said_once():
     with Folder() as folder:
         rules = Rules(folder, first="print(os.getuid())", second="print(os.getuid())")
