@@ -175,6 +175,10 @@ static int take_define(const struct arguments_value *value) {
 #define EVENTS(name, value, text) SELECT(name, SELECTS, value, text)
 
 const struct report_option report_options_table[] = {
+    {{"store", 0, ARGUMENTS_LIST, .at = AT(stores)},
+     SELECTS,
+     "PATH",
+     "a STORE, too (default: see 'nvtxt-ctl where')"},
     SELECT("nvtx-include", SELECTS | REPORT_NVTX_STATE, "E",
            "events of this filter; see nvtxt-filter(7)"),
     SELECT("nvtx-exclude", SELECTS | REPORT_NVTX_STATE, "E",

@@ -141,6 +141,24 @@ static enum outcome find_command(struct report_options *options, struct term *te
     return 0;
 }
 
+// What --store names are words like the others, and no commands.
+static enum outcome take_stores(struct report_options *options, struct term *term) {
+    size_t count = options->words.count;
+    for (size_t i = 0; i < options->stores.count; i++) {
+        if (arguments_list_add(&options->words, options->stores.words[i]) != 0) {
+            term_say(term, "out of memory");
+            return OUTCOME_SYSTEM;
+        }
+    }
+    if (options->stores.count > 0) {
+        memmove(options->words.words + options->stores.count, options->words.words,
+                count * sizeof(*options->words.words));
+        memcpy(options->words.words, options->stores.words,
+               options->stores.count * sizeof(*options->words.words));
+    }
+    return OUTCOME_DONE;
+}
+
 static enum outcome check_words(const struct report_options *options, struct term *term) {
     const struct report_command *command = options->command;
     size_t count = options->words.count;
@@ -191,6 +209,7 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
     result = result ? result : find_command(options, term);
     result = result ? result : check_given(options, term, parser.given);
     result = result ? result : check_format(options, term, given_is(parser.given, "format"));
+    result = result ? result : take_stores(options, term);
     result = result ? result : check_words(options, term);
     result = result ? result : check_selection(options, term);
     options->has_gate = given_is(parser.given, "gate");
@@ -218,6 +237,7 @@ void report_options_deinit(struct report_options *options) {
     free_words(&options->reports);
     free_words(&options->percentiles);
     free(options->words.words);
+    free(options->stores.words);
     report_selection_deinit(&options->selection);
     free(options->folders);
     free(options->defines.words);

@@ -30,9 +30,10 @@ struct report_words {
 
 struct report_options {
     const struct report_command *command;
-    bool named;                  // the command; else it is `report`
-    struct arguments_list words; // stores; of `list` what is listed
-    char *const *arguments;      // all of the command line; borrowed; ends with NULL
+    bool named;                   // the command; else it is `report`
+    struct arguments_list words;  // stores; of `list` what is listed
+    struct arguments_list stores; // of --store, which `words` begin with in the end
+    char *const *arguments;       // all of the command line; borrowed; ends with NULL
 
     struct report_selection selection; // SELECT; owned
 

@@ -4,12 +4,14 @@
 // the table of the distances between the beginnings of the words. Long words are not compared.
 #include "protocol/base/near.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "protocol/base/chars.h"
 
 #define WORD_MAX 40
+#define PART_LEAST 4 // a shorter word stands in too many names
 
 static unsigned least(unsigned a, unsigned b) {
     return a < b ? a : b;
@@ -39,10 +41,45 @@ static unsigned distance(struct nvtxt_slice a, struct nvtxt_slice b) {
     return last[b.len];
 }
 
+static bool contains(struct nvtxt_slice name, struct nvtxt_slice word) {
+    for (size_t at = 0; at + word.len <= name.len; at++) {
+        size_t same = 0;
+        while (same < word.len &&
+               nvtxt_lower(name.data[at + same]) == nvtxt_lower(word.data[same])) {
+            same++;
+        }
+        if (same == word.len) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The only name that contains the word; NULL when there is none, or another one.
+static const char *only_container(struct nvtxt_slice word,
+                                  const char *(*names)(const void *context, size_t index),
+                                  const void *context) {
+    const char *only = NULL, *name;
+    for (size_t i = 0; (name = names(context, i)); i++) {
+        if (contains(nvtxt_slice_of(name), word)) {
+            if (only) {
+                return NULL;
+            }
+            only = name;
+        }
+    }
+    return only;
+}
+
 const char *nvtxt_near(struct nvtxt_slice word,
                        const char *(*names)(const void *context, size_t index),
                        const void *context) {
-    const char *best = NULL, *name;
+    const char *name, *best = word.len >= PART_LEAST && word.len <= WORD_MAX
+                                  ? only_container(word, names, context)
+                                  : NULL;
+    if (best) {
+        return best;
+    }
     // Short words are too much alike for two slips.
     unsigned most = word.len <= 1 || word.len > WORD_MAX ? 0 : word.len <= 4 ? 1 : 2;
     for (size_t i = 0; most > 0 && (name = names(context, i)); i++) {

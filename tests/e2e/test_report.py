@@ -107,6 +107,18 @@ def test_options_stand_anywhere():
             equal(report(*args), wanted, args)
 
 
+def test_a_store_may_be_named_by_an_option():
+    with Folder() as folder:
+        store = f1(folder)
+        wanted = report("stats", "--csv", store)
+        for args in (("stats", "--csv", "--store", store), ("--store=" + store, "stats", "--csv"),
+                     ("--csv", "stats", "--store", store)):
+            equal(report(*args, env={"NVTXT_STORE": folder.name("gone")}), wanted, args)
+        equal(report("diff", "--store", store, store), report("diff", store, store))
+        refuses(66, "gone does not exist", "--store", folder.name("gone"))
+        refuses(64, "list does not take the option --store", "list", "sections", "--store", store)
+
+
 def test_the_default_store_is_the_one_that_ctl_names():
     with Folder() as folder:
         store = f1(folder)

@@ -38,6 +38,21 @@ Test(near, sees_slips) {
     }
 }
 
+Test(near, prefers_the_name_that_contains_the_word) {
+    static const char *const names[] = {"Manual",     "Relative",      "ClockRealtime",
+                                        "RangeStart", "RangeStartEnd", NULL};
+    static const char *const wanted[][2] = {
+        {"Realtime", "ClockRealtime"}, {"realtime", "ClockRealtime"}, {"StartEnd", "RangeStartEnd"},
+        {"RangeStar", "RangeStart"},   {"Relatve", "Relative"},
+    };
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        const char *found = nvtxt_near(nvtxt_slice_of(wanted[i][0]), name_of, names);
+        cr_assert_not_null(found, "%s", wanted[i][0]);
+        cr_expect_str_eq(found, wanted[i][1]);
+    }
+    cr_expect_null(nvtxt_near(NVTXT_SLICE("Range"), name_of, names), "there are two of them");
+}
+
 Test(near, leaves_other_words_alone) {
     static const char *const others[] = {"", "x", "xml", "RangePop", "Blue", "c", "chr", "Marker"};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
