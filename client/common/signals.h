@@ -11,8 +11,8 @@
 int signals_init(void);
 
 // For programs that lose nothing but a temporary file: after the first signal the program may
-// compute for SIGNALS_SOON_MS more, then it ends with that signal's status.
-#define SIGNALS_SOON_MS 700
+// go on for SIGNALS_SOON_MS more, then it ends with that signal's status.
+#define SIGNALS_SOON_MS 500 // of a second, in which a user sees the end
 void signals_stop_soon(void);
 
 // The file that such an end removes; borrowed. NULL: none.
