@@ -19,6 +19,7 @@
 #include "report/load/load.h"
 #include "report/model/iterations.h"
 #include "report/model/selecting.h"
+#include "report/render/kit/plain.h"
 #include "report/source/resolve.h"
 
 void report_job_raise(struct report_job *job, enum outcome level) {
@@ -298,6 +299,7 @@ enum outcome report_job_run(const struct report_options *options, struct term *t
             outcome = take_in_all(&job);
         }
     }
+    report_plain_full_names = options->full_names;
     outcome = outcome ? outcome : run(&job);
     report_model_free(job.model);
     report_model_free(job.new_model);

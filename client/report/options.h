@@ -66,6 +66,7 @@ struct report_options {
     enum report_metric_name { REPORT_NAME_LABEL, REPORT_NAME_NAME, REPORT_NAME_BOTH } metric_name;
     bool rule_details;
     bool all_lines;      // of source
+    bool full_names;     // text cuts none
     uint64_t max_memory; // bytes
     int64_t max_events;  // of html: more are merged
     bool has_gate;

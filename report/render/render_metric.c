@@ -202,7 +202,9 @@ static void add_instances(struct nvtxt_buf *to, const struct report_metric *metr
         nvtxt_buf_add_string(to, i == 0 ? " (" : "; ");
         if (view->instance_ids) {
             struct nvtxt_slice id = report_render_id(&instance->id, digits);
-            nvtxt_buf_add(to, id.data, id.len);
+            char note[REPORT_PLAIN_NOTE] = "";
+            nvtxt_buf_add(to, id.data, view->cuts ? report_plain_name_cut(id, note) : id.len);
+            nvtxt_buf_add_string(to, note);
             nvtxt_buf_add_string(to, ": ");
         }
         nvtxt_buf_add_string(

@@ -39,6 +39,7 @@ struct report_metric_view {
     bool base_units;
     bool instances;    // after the value, in parentheses
     bool instance_ids; // with their ids
+    bool cuts;         // ids as text shows names, see kit/plain.h
 };
 
 // The value, with its instances when they are wanted; or N/A and why.

@@ -191,10 +191,10 @@ static size_t column_width(struct nvtxt_out *scratch, const struct report_rule_t
 // Numbers stand at the right; nothing stands after the last column.
 static void text_padded(struct nvtxt_out *out, struct nvtxt_slice text, size_t width, bool right,
                         bool last) {
-    size_t own = report_plain_width(text);
+    size_t own = report_plain_name_width(text);
     size_t blanks = width > own ? width - own : 0;
     report_plain_blanks(out, right ? blanks : 0);
-    report_plain_text(out, text);
+    report_plain_name(out, text);
     report_plain_blanks(out, right || last ? 0 : blanks);
     nvtxt_out_slice(out, nvtxt_slice_of(last ? "\n" : "  "));
 }

@@ -75,7 +75,7 @@ static void put_name(const struct page *page, struct report_grid *grid,
 static void put_value(const struct page *page, struct report_grid *grid,
                       const struct report_shown_metric *shown) {
     const struct report_metric_view view = {page->view->base_units, page->view->instances,
-                                            page->view->instance_ids};
+                                            page->view->instance_ids, !page->view->markdown};
     struct nvtxt_buf all = {0};
     report_render_metric_text(&all, &shown->metric, &view);
     grid->failed |= nvtxt_buf_failed(&all);
@@ -130,7 +130,7 @@ static int below(const struct page *page, const struct report_shown_metrics *met
             report_grid_init(&grid, 2, 2);
             titles(page, &grid, 2, words);
             for (size_t j = 0; j < metric->instance_count; j++) {
-                report_grid_add(&grid, report_render_id(&metric->instances[j].id, digits));
+                report_grid_name(&grid, report_render_id(&metric->instances[j].id, digits));
                 put_instance(page, &grid, metric, &metric->instances[j]);
             }
             r = finish(page, &grid);
@@ -161,7 +161,7 @@ static int instance_bars(const struct page *page, const struct report_shown_metr
     titles(page, &grid, 3, words);
     for (size_t i = 0; i < count; i++) {
         const struct report_instance *instance = &metric->instances[order ? order[i] : i];
-        report_grid_add(&grid, report_render_id(&instance->id, digits));
+        report_grid_name(&grid, report_render_id(&instance->id, digits));
         put_instance(page, &grid, metric, instance);
         report_grid_bar(&grid, report_value_number(&instance->value), most);
     }
@@ -262,7 +262,7 @@ static int top_table(const struct page *page, const struct report_shown_item *it
     }
     for (size_t i = 0; i < item->top_count; i++) {
         const struct report_id *id = &metrics->items[0].metric.instances[item->top[i]].id;
-        report_grid_add(&grid, report_render_id(id, digits));
+        report_grid_name(&grid, report_render_id(id, digits));
         for (size_t j = 0; j < metrics->count; j++) {
             const struct report_metric *metric = &metrics->items[j].metric;
             put_instance(page, &grid, metric, report_instance_find(metric, id));

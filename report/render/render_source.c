@@ -317,7 +317,7 @@ void report_source_page_diagnostics(struct nvtxt_out *out, const struct report_s
     const struct report_source *source = page->source;
     for (size_t i = 0; i < source->diagnostic_count; i++) {
         const struct report_diagnostic *diagnostic = &source->diagnostics[i];
-        report_plain_text(out, report_source_label(source));
+        report_plain_name(out, report_source_label(source));
         put_number(out, diagnostic->line);
         put_number(out, diagnostic->column);
         NVTXT_OUT_LITERAL(out, ": ");

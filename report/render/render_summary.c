@@ -118,7 +118,7 @@ static void put_name(const struct page *page, struct nvtxt_slice text) {
     if (page->markdown) {
         report_plain_markdown(page->out, text);
     } else {
-        report_plain_text(page->out, text);
+        report_plain_name(page->out, text);
     }
 }
 

@@ -102,8 +102,9 @@ static size_t *widths_of(const struct report_table *table, const struct report_t
         const struct report_cell *cells = report_table_cells(table, row, room);
         for (size_t i = 0; i < table->column_count; i++) {
             struct nvtxt_slice text = shown(table, i, &cells[i], view, number);
-            widths[i] = i + 1 < table->column_count ? report_plain_column(widths[i], text)
-                                                    : wider(widths[i], report_plain_width(text));
+            widths[i] = i + 1 < table->column_count
+                            ? report_plain_column(widths[i], text)
+                            : wider(widths[i], report_plain_name_width(text));
         }
     }
     return widths;
@@ -128,10 +129,14 @@ static void fit(const struct report_table *table, size_t *widths, size_t termina
 // Only a terminal cuts what is wider than its column.
 static void put_aligned(struct nvtxt_out *out, struct nvtxt_slice text,
                         const struct report_table_view *view, size_t width, bool right, bool last) {
-    size_t used = report_plain_width(text);
+    size_t used = report_plain_name_width(text);
     size_t rest = width > used ? width - used : 0;
     report_plain_blanks(out, right ? rest : 0);
-    report_plain_cut(out, text, view->width > 0 ? wider(width, 1) : SIZE_MAX);
+    if (view->width > 0 && used > width) {
+        report_plain_cut(out, text, wider(width, 1));
+    } else {
+        report_plain_name(out, text);
+    }
     report_plain_blanks(out, right || last ? 0 : rest);
 }
 

@@ -123,6 +123,34 @@ def test_events_are_rows():
         equal(len(words), 17)
 
 
+def test_text_cuts_a_long_name_and_says_how_long_it_is():
+    long, usual = 500 * "\u00e4b", 200 * "x"
+    with Folder() as folder:
+        path = folder.name("long.nvtxt")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("TimeBase = Manual\n@RangePush, Time, ThreadId, Message\n"
+                       "@RangePop, Time, ThreadId\n")
+            for time, name in ((1, long), (3, usual)):
+                file.write('RangePush, %d, 1, "%s"\nRangePop, %d, 1\n' % (time, name, time + 1))
+        store = make_store(folder, "long.sqlite", path)
+        for command in (["stats"], ["events"], ["report"],
+                        ["metrics", "--print-metric-instances", "details"]):
+            status, text, errors = report(*command, store)
+            equal((status, errors), (0, ""), command)
+            assert long[:200] + "\u2026 (1,000 characters)" in text, (command, text)
+            assert long[:201] not in text and usual + "\u2026" not in text, (command, text)
+            status, text, errors = report(*command, "--full-names", store)
+            equal((status, errors), (0, ""), command)
+            assert long in text and "characters)" not in text, (command, text)
+            for form in ("json", "csv", "tsv", "markdown"):
+                if command[0] == "events" and form == "markdown":
+                    continue
+                if command[0] == "report" and form in ("csv", "tsv"):
+                    continue
+                text = report(*command, "--format", form, store)[1]
+                assert long in text, (command, form)
+
+
 def test_a_reader_that_goes_away_is_no_error():
     with Folder() as folder:
         path = folder.name("many.nvtxt")
@@ -395,7 +423,7 @@ def test_a_terminal_gets_neither_long_names_nor_control_characters():
             equal([byte for byte in text if byte != "\n" and (ord(byte) < 32 or
                                                               127 <= ord(byte) < 160)], [])
             equal(max(len(line) for line in text.splitlines()) <= 160, True, text)
-            whole = report(*args, store)[1]
+            whole = report(*args, "--full-names", store)[1]
             equal("long " * 299 in whole and "\x1b" not in whole, True)
         equal(max(len(line) for line in text.splitlines()) <= 80, True, text)
 

@@ -81,7 +81,7 @@ static void put_titles(struct writing *writing, struct report_grid *grid) {
         report_grid_put(grid, "Metric");
         report_grid_put(grid, "Value");
     } else {
-        report_plain_text(out,
+        report_plain_name(out,
                           (struct nvtxt_slice){writing->scope_text.data, writing->scope_text.len});
         NVTXT_OUT_LITERAL(out, ":\n");
     }
@@ -94,6 +94,7 @@ static void put_row(const struct writing *writing, struct report_grid *grid,
         .base_units = options->base_units,
         .instances = options->instances != REPORT_INSTANCES_NONE,
         .instance_ids = options->instances == REPORT_INSTANCES_DETAILS,
+        .cuts = options->format == REPORT_TEXT,
     };
     struct nvtxt_buf text = {.len = 0};
     report_render_metric_text(&text, metric, &view);

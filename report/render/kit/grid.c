@@ -22,7 +22,7 @@ void report_grid_deinit(struct report_grid *grid) {
 void report_grid_add(struct report_grid *grid, struct nvtxt_slice text) {
     if (grid->count == grid->room) {
         size_t room = grid->room ? grid->room * 2 : 64;
-        struct nvtxt_slice *cells = realloc(grid->cells, room * sizeof(*cells));
+        struct report_grid_cell *cells = realloc(grid->cells, room * sizeof(*cells));
         if (!cells) {
             grid->failed = true;
             return;
@@ -32,7 +32,15 @@ void report_grid_add(struct report_grid *grid, struct nvtxt_slice text) {
     }
     const char *copy = store_arena_copy(&grid->arena, text.data, text.len);
     grid->failed |= copy == NULL;
-    grid->cells[grid->count++] = (struct nvtxt_slice){copy, copy ? text.len : 0};
+    grid->cells[grid->count++] = (struct report_grid_cell){.text = {copy, copy ? text.len : 0}};
+}
+
+void report_grid_name(struct report_grid *grid, struct nvtxt_slice text) {
+    size_t before = grid->count;
+    report_grid_add(grid, text);
+    if (grid->count > before) {
+        grid->cells[before].name = true;
+    }
 }
 
 void report_grid_bar(struct report_grid *grid, double value, double most) {
@@ -48,20 +56,24 @@ static void complete(struct report_grid *grid) {
     }
 }
 
+static size_t width_of(const struct report_grid_cell *cell) {
+    return cell->name ? report_plain_name_width(cell->text) : report_plain_width(cell->text);
+}
+
 // A row of empty cells is left out.
 static void write_row(const struct report_grid *grid, struct nvtxt_out *out,
-                      const struct nvtxt_slice *cells, const size_t *widths, size_t indent) {
+                      const struct report_grid_cell *cells, const size_t *widths, size_t indent) {
     size_t last = grid->columns;
-    while (last > 0 && cells[last - 1].len == 0) {
+    while (last > 0 && cells[last - 1].text.len == 0) {
         last--;
     }
     report_plain_blanks(out, last > 0 ? indent : 0);
     for (size_t i = 0; i < last; i++) {
-        size_t own = report_plain_width(cells[i]);
+        size_t own = width_of(&cells[i]);
         size_t blanks = widths[i] > own ? widths[i] - own : 0;
         bool right = i < 64 && (grid->right >> i & 1) != 0;
         report_plain_blanks(out, right ? blanks : 0);
-        report_plain_text(out, cells[i]);
+        (cells[i].name ? report_plain_name : report_plain_text)(out, cells[i].text);
         report_plain_blanks(out, i + 1 == last ? 0 : right ? 2 : blanks + 2);
     }
     nvtxt_out_bytes(out, "\n", last > 0);
@@ -76,7 +88,7 @@ int report_grid_text(struct report_grid *grid, struct nvtxt_out *out, size_t ind
     }
     for (size_t i = 0; i < grid->count; i++) {
         size_t *width = &widths[i % grid->columns];
-        *width = report_plain_column(*width, grid->cells[i]);
+        *width = report_plain_column(*width, grid->cells[i].text);
     }
     for (size_t i = 0; i < grid->count; i += grid->columns) {
         write_row(grid, out, grid->cells + i, widths, indent);
@@ -98,7 +110,7 @@ int report_grid_markdown(struct report_grid *grid, struct nvtxt_out *out) {
     for (size_t i = 0; i < grid->count && !grid->failed; i += grid->columns) {
         for (size_t j = 0; j < grid->columns; j++) {
             NVTXT_OUT_LITERAL(out, "| ");
-            report_plain_markdown(out, grid->cells[i + j]);
+            report_plain_markdown(out, grid->cells[i + j].text);
             NVTXT_OUT_LITERAL(out, " ");
         }
         NVTXT_OUT_LITERAL(out, "|\n");

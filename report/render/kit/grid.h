@@ -10,10 +10,15 @@
 #include "protocol/text/out.h"
 #include "store/value/arena.h"
 
+struct report_grid_cell {
+    struct nvtxt_slice text;
+    bool name; // is cut when it is shown as text
+};
+
 struct report_grid {
     size_t columns;
-    uint64_t right; // bit i: column i is aligned to the right
-    struct nvtxt_slice *cells;
+    uint64_t right;                 // bit i: column i is aligned to the right
+    struct report_grid_cell *cells; // owned
     size_t count, room;
     bool failed; // memory was short
     struct store_arena arena;
@@ -24,7 +29,8 @@ struct report_grid {
 void report_grid_init(struct report_grid *grid, size_t columns, uint64_t right);
 void report_grid_deinit(struct report_grid *grid);
 
-void report_grid_add(struct report_grid *grid, struct nvtxt_slice text); // copies
+void report_grid_add(struct report_grid *grid, struct nvtxt_slice text);  // copies
+void report_grid_name(struct report_grid *grid, struct nvtxt_slice text); // see kit/plain.h
 static inline void report_grid_put(struct report_grid *grid, const char *text) {
     report_grid_add(grid, nvtxt_slice_of(text));
 }

@@ -25,22 +25,70 @@ void report_plain_text(struct nvtxt_out *out, struct nvtxt_slice text) {
     }
 }
 
-size_t report_plain_width(struct nvtxt_slice text) {
+// The number of characters, or `most` when there are more.
+static size_t width_to(struct nvtxt_slice text, size_t most) {
     size_t width = 0;
-    while (text.len > 0) {
+    while (text.len > 0 && width < most) {
         width += next_character(&text).len > 0;
     }
     return width;
 }
 
+size_t report_plain_width(struct nvtxt_slice text) {
+    return width_to(text, SIZE_MAX);
+}
+
+// ---- Names --------------------------------------------------------------------------------------
+
+bool report_plain_full_names;
+
+// A name may have hundreds of megabytes: it is not looked at character by character.
+static uint64_t count_characters(struct nvtxt_slice text) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        count += ((unsigned char)text.data[i] & 0xC0) != 0x80;
+    }
+    return count;
+}
+
+size_t report_plain_name_cut(struct nvtxt_slice name, char note[REPORT_PLAIN_NOTE]) {
+    struct nvtxt_slice rest = name;
+    char digits[REPORT_PLAIN_NUMBER];
+    *note = '\0';
+    size_t colon = name.len > 0 && name.data[0] == ':'; // a name of the domain without one
+    for (size_t i = 0; i < REPORT_PLAIN_NAME + colon && rest.len > 0;) {
+        i += next_character(&rest).len > 0;
+    }
+    if (rest.len == 0 || report_plain_full_names) {
+        return name.len;
+    }
+    report_plain_uint(digits, count_characters(name) - colon);
+    snprintf(note, REPORT_PLAIN_NOTE, "\xE2\x80\xA6 (%.32s characters)", digits);
+    return name.len - rest.len;
+}
+
+void report_plain_name(struct nvtxt_out *out, struct nvtxt_slice name) {
+    char note[REPORT_PLAIN_NOTE];
+    name.len = report_plain_name_cut(name, note);
+    report_plain_text(out, name);
+    nvtxt_out_slice(out, nvtxt_slice_of(note));
+}
+
+size_t report_plain_name_width(struct nvtxt_slice name) {
+    char note[REPORT_PLAIN_NOTE];
+    name.len = report_plain_name_cut(name, note);
+    return report_plain_width(name) + report_plain_width(nvtxt_slice_of(note));
+}
+
+// ---- Texts --------------------------------------------------------------------------------------
+
 size_t report_plain_column(size_t width, struct nvtxt_slice text) {
-    size_t own = report_plain_width(text);
-    own = own < REPORT_PLAIN_COLUMN ? own : REPORT_PLAIN_COLUMN;
+    size_t own = width_to(text, REPORT_PLAIN_COLUMN);
     return own > width ? own : width;
 }
 
 void report_plain_cut(struct nvtxt_out *out, struct nvtxt_slice text, size_t width) {
-    if (report_plain_width(text) <= width) {
+    if (width == SIZE_MAX || width_to(text, width + 1) <= width) {
         report_plain_text(out, text);
         return;
     }

@@ -21,6 +21,18 @@ void report_plain_text(struct nvtxt_out *out, struct nvtxt_slice text);
 // The number of characters that report_plain_text() writes.
 size_t report_plain_width(struct nvtxt_slice text);
 
+// A name, as text shows it: of more than REPORT_PLAIN_NAME characters these, U+2026 and the number
+// of all of them; a colon at its begin is not counted. And the number of characters that this is.
+// With report_plain_full_names, which a program sets at its start, no name is cut.
+#define REPORT_PLAIN_NAME 200 // more than any name that people read, less than what fills a screen
+extern bool report_plain_full_names;
+void report_plain_name(struct nvtxt_out *out, struct nvtxt_slice name);
+size_t report_plain_name_width(struct nvtxt_slice name);
+
+// How many bytes of a name that is shown, and what stands after them: "" when all are.
+#define REPORT_PLAIN_NOTE 64
+size_t report_plain_name_cut(struct nvtxt_slice name, char note[REPORT_PLAIN_NOTE]);
+
 // At most `width` characters (1 or more), the last one U+2026 when something is cut off.
 void report_plain_cut(struct nvtxt_out *out, struct nvtxt_slice text, size_t width);
 
