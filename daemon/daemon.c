@@ -5,8 +5,9 @@
 // A start that fails says one sentence and undoes what it has done. Clients can connect only when
 // everything that serves them works.
 //
-// The first SIGTERM or SIGINT stops in order, up to a deadline. The deadline or a second signal
-// cuts the connections, but the store is closed properly all the same.
+// The first SIGTERM or SIGINT stops in order, up to a deadline, which leaves some of StopTimeout
+// for what is not written yet; at its end that is given up. The deadline or a second signal cuts
+// the connections, but the store is closed properly all the same.
 #include "daemon/daemon.h"
 
 #include <errno.h>
@@ -127,10 +128,27 @@ static void on_stopped(struct server *server) {
     hub_push(&server->hub, &daemon->stop_job);
 }
 
+#define WRITE_MOST_MS 2000 // a whole MemoryBudget on a slow disk
+
+// The last part of StopTimeout is for writing what was read.
+static uint64_t time_to_write_ms(const struct daemon *daemon) {
+    uint64_t part = (uint64_t)daemon->config.stop_timeout_ms / 4;
+    return part < WRITE_MOST_MS ? part : WRITE_MOST_MS;
+}
+
+static void on_end_of_time(uv_timer_t *timer) {
+    struct daemon *daemon = timer->data;
+    log_warning("the stop takes too long: what is not written is given up bytes=%zu",
+                daemon->server.hub.batcher.in_flight);
+    bqueue_give_up(&daemon->server.hub.queue);
+}
+
 static void on_deadline(uv_timer_t *timer) {
     struct daemon *daemon = timer->data;
     log_warning("the stop takes too long: connections are cut connections=%zu",
                 daemon->server.conn_count);
+    uint64_t rest_ms = time_to_write_ms(daemon);
+    uv_timer_start(timer, on_end_of_time, rest_ms, 0);
     server_abort(&daemon->server);
 }
 
@@ -147,7 +165,8 @@ static void on_signal(uv_signal_t *handle, int number) {
     activation_notify("STOPPING=1\nSTATUS=Stopping: what came in is committed");
     listener_take_waiting(&daemon->sockets.data);
     listener_close(&daemon->sockets.data);
-    uv_timer_start(&daemon->deadline, on_deadline, (uint64_t)daemon->config.stop_timeout_ms, 0);
+    uint64_t timeout_ms = (uint64_t)daemon->config.stop_timeout_ms;
+    uv_timer_start(&daemon->deadline, on_deadline, timeout_ms - time_to_write_ms(daemon), 0);
     server_stop(&daemon->server);
 }
 

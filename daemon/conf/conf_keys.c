@@ -162,7 +162,9 @@ const struct conf_key conf_keys[] = {
     {"LogLevel", CONF_CHOICE, CONF_AT_ONCE, AT(log_level), 0, 0, "error|warning|info|debug", "info",
      DAEMON, "The lowest level that is logged."},
     {"StopTimeout", CONF_DURATION, CONF_AT_ONCE, AT(stop_timeout_ms), 100, 600000, NULL, "10s",
-     DAEMON, "How long an orderly stop may take before connections are cut."},
+     DAEMON,
+     "How long an orderly stop may take. A quarter of it, 2 s at most, is for writing: before "
+     "that, connections are cut."},
 };
 const size_t conf_key_count = sizeof(conf_keys) / sizeof(conf_keys[0]);
 

@@ -120,6 +120,20 @@ void bqueue_hurry(struct bqueue *queue) {
     pthread_mutex_unlock(&queue->lock);
 }
 
+void bqueue_give_up(struct bqueue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    queue->given_up = true;
+    pthread_mutex_unlock(&queue->lock);
+    bqueue_hurry(queue);
+}
+
+bool bqueue_is_given_up(struct bqueue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    bool given_up = queue->given_up;
+    pthread_mutex_unlock(&queue->lock);
+    return given_up;
+}
+
 bool bqueue_pause(struct bqueue *queue, unsigned ms) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);

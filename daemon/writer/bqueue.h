@@ -15,7 +15,8 @@
 // The doorbell (uv_async_send in the daemon) coalesces: one ring may stand for many jobs, so the
 // whole list is drained each time. It is rung outside the lock.
 //
-// With bqueue_hurry() the loop tells a writer that would retry for ever (full disk) to give up.
+// With bqueue_hurry() the loop tells a writer that would retry for ever (full disk) to give up,
+// with bqueue_give_up() one that is slow, too.
 #pragma once
 
 #include <limits.h>
@@ -121,7 +122,7 @@ struct bqueue {
     struct job *head, **tail; // to the writer
     size_t depth;
     struct job *done, **done_tail; // to the loop
-    bool hurry;
+    bool hurry, given_up;
     struct writer_state state;
     atomic_uint stores; // how often the writer has gone on in another file; any thread reads it
     void (*ring)(void *context);
@@ -136,6 +137,7 @@ void bqueue_push(struct bqueue *queue, struct job *job);
 struct job *bqueue_drain(struct bqueue *queue); // the done list, linked by next; NULL when empty
 size_t bqueue_depth(struct bqueue *queue);      // jobs that the writer has not taken yet
 void bqueue_hurry(struct bqueue *queue);
+void bqueue_give_up(struct bqueue *queue); // and hurries
 void bqueue_get_state(struct bqueue *queue, struct writer_state *state);
 
 // Writer thread.
@@ -143,6 +145,7 @@ void bqueue_get_state(struct bqueue *queue, struct writer_state *state);
 struct job *bqueue_take(struct bqueue *queue, int64_t until_ns);
 struct job *bqueue_try_take(struct bqueue *queue);          // does not wait; NULL: none
 void bqueue_finish(struct bqueue *queue, struct job *list); // jobs linked by next, in order
+bool bqueue_is_given_up(struct bqueue *queue);
 bool bqueue_pause(struct bqueue *queue, unsigned ms); // waits; true: bqueue_hurry() was called
 void bqueue_set_state(struct bqueue *queue, const struct writer_state *state);
 

@@ -195,9 +195,22 @@ static void give_back(struct writer *writer, int result) {
     bqueue_finish(writer->queue, list);
 }
 
+// The time of a stop is over: what is held goes back, and is not in the store.
+static void stop_writing(struct writer *writer) {
+    if (writer->in_transaction) {
+        roll_back(writer, 0);
+    }
+    writer->gave_up = true;
+    give_back(writer, STORE_IO);
+}
+
 // Makes everything held durable and gives it back.
 static void commit(struct writer *writer) {
     int r = 0;
+    if (writer->held && bqueue_is_given_up(writer->queue)) {
+        stop_writing(writer);
+        return;
+    }
     if (writer->in_transaction) {
         r = store_commit(writer->store);
         if (r) {
@@ -224,8 +237,8 @@ static void take_batch(struct writer *writer, struct job *job) {
     *writer->held_tail = job;
     writer->held_tail = &job->next;
     writer->held_bytes += job->bytes;
-    if (writer->gave_up) {
-        give_back(writer, STORE_IO);
+    if (writer->gave_up || bqueue_is_given_up(writer->queue)) {
+        stop_writing(writer);
         return;
     }
     int r = write_one(writer, job);
@@ -350,7 +363,11 @@ static void handle(struct writer *writer, struct job *job) {
         break;
     case JOB_STOP:
         commit(writer);
-        store_close(writer->store);
+        if (bqueue_is_given_up(writer->queue)) {
+            store_abandon(writer->store); // its log is complete; the next start moves it
+        } else {
+            store_close(writer->store);
+        }
         writer->store = NULL;
         rotate_deinit(&writer->rotate);
         job->result = 0;

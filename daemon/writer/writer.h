@@ -10,6 +10,7 @@
 // grows up to two seconds. Nothing is acknowledged before it is safe and nothing is lost; the loop
 // stops reading by itself, because the held bytes count against its budget. After bqueue_hurry()
 // the writer tries once more; then the jobs go back with the failure as their result.
+// After bqueue_give_up() it writes nothing more: they go back at once.
 //
 // Between two transactions the store may go on in a new segment (rotation_policy.h); the old one is
 // finished by another thread (segment_keeper.h).

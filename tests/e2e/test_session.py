@@ -248,20 +248,21 @@ def test_changes_of_a_state_are_folded_and_go_over_rotations():
             session.send(HEADER)
             line, most, folds = 2, 0, 0
             for turn in range(60):
-                session.send(assign(0, 20, "%d %s" % (turn, "y" * 100)))
-                line += 20
+                session.send(assign(0, 20, "%d %s" % (turn, "y" * 100)) + "Marker, 1, 'one'\n")
+                line += 21
                 session.ack(line)
                 (parts, size), = daemon.query(STATE)
                 folds += parts == 1
                 most = max(most, size)
                 if turn % 20 == 19:
                     daemon.control("rotate")
+            equal(len(daemon.segments()), 4)
             assert folds > 3 and most < 30000, (folds, most)  # a whole one has 3 KB
         daemon.stop()
         daemon.start()
         with daemon.session(ID) as session:
             values(session, line, ["v0", "v19"])
-        equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34 ORDER BY rowid"),
+        equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34 AND text <> 'one' ORDER BY rowid"),
               [("59 %s %d" % ("y" * 100, number),) for number in (0, 19)])
 
 

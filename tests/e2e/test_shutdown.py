@@ -133,6 +133,29 @@ def test_a_stop_that_could_not_write_says_so():
             lib.equal(again.end()["events"], sent)
 
 
+def test_a_stop_on_a_slow_disk_gives_up_what_is_not_written():
+    with lib.FaultyDaemon("slow-sync:3000", "StopTimeout=1s\nCommitInterval=5ms\n") as daemon:
+        with daemon.session() as session:
+            session.send(HEADER)
+            session.ack(2)
+            daemon.tell_fault()
+            sent = 40000  # several commits
+            session.send("".join('Marker, %d, "%s"\n' % (number, "x" * 100) for number in range(sent)))
+            daemon.tell_to_stop()
+            daemon.wait(status=74)
+        last = daemon.log_text().splitlines()[-1]
+        uncommitted = int(re.search(r"uncommitted=(\d+)$", last).group(1))
+        assert "what is not written is given up" in daemon.log_text() and uncommitted > 0, daemon.log_text()
+        daemon.restart_without()
+        with daemon.session(session.id) as again:
+            line = again.welcome["line"]
+            assert line < sent, (line, last)
+            again.send("".join('Marker, %d, "%s"\n' % (number, "x" * 100) for number in range(line - 2, sent)))
+            lib.equal(again.end()["events"], sent)
+        lib.equal(daemon.query("SELECT count(*), count(DISTINCT start) FROM NVTX_EVENTS WHERE eventType = 34"),
+                  [(sent, sent)])
+
+
 def test_removes_only_what_is_its_own():
     with lib.Daemon() as daemon:
         taken = [daemon.socket, daemon.control_socket] + [
