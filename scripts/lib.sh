@@ -101,16 +101,51 @@ need() {
     [ -z "$missing" ] || die "these Debian packages are missing, please install them: $missing"
 }
 
+# ---- Signs of life ------------------------------------------------------------------------------
+
+# tell_while TELL COMMAND...: runs a command, and every 30 seconds TELL, which prints what it does. It
+# is silent when the command, or this script, has ended.
+tell_while() {
+    tell=$1
+    shift
+    begun=$(date +%s)
+    while sleep 30 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+        $tell
+    done &
+    telling=$!
+    "$@"
+    told_status=$?
+    kill "$telling" 2>/dev/null
+    wait "$telling" 2>/dev/null
+    return "$told_status"
+}
+
+spent() { echo "$(($(date +%s) - begun)) s"; }
+
+# What a command last wrote into its log.
+tell_last() { say "  $(spent): $(tail -n 1 "$quiet_log" 2>/dev/null | cut -c 1-80)"; }
+
+# Which tests have ended, and which run: those have a log, and no result yet.
+tell_tests() {
+    tests=$build_root/$name/tests
+    say "  $(spent): $(find "$tests" -name '*.trs' | wc -l) tests have ended; now:" \
+        $(find "$tests" -name '*.log' ! -name test-suite.log -newer "$build_root/$name/began" | while read -r file; do
+            [ -f "${file%.log}.trs" ] || echo "${file#"$tests/"}"
+        done | sed 's/\.log$//')
+}
+
 # ---- Builds -------------------------------------------------------------------------------------
 
 # quietly LOG COMMAND...: writes output to a file, and shows it only if the command fails.
 quietly() {
     quiet_log=$1
     shift
-    "$@" >"$quiet_log" 2>&1 </dev/null && return
+    tell_while tell_last in_silence "$@" && return
     tail -n 60 "$quiet_log"
     return 1
 }
+
+in_silence() { "$@" >"$quiet_log" 2>&1 </dev/null; }
 
 make_configure() {
     # Later changes of its inputs are make's matter.
@@ -120,10 +155,14 @@ make_configure() {
     quietly "$build_root/autogen.log" "$top/autogen.sh"
 }
 
-# build NAME [CONFIGURE-ARGUMENT...]: configures once and builds in $build_root/NAME.
+# build NAME [CONFIGURE-ARGUMENT...]: configures once and builds in $build_root/NAME, with ccache if it is
+# there and nobody has chosen a compiler.
 build() {
     dir=$build_root/$1
     shift
+    if have_command ccache && [ -z "${CC:-}" ]; then
+        case " $*" in *' CC='*) ;; *) set -- 'CC=ccache gcc' "$@" ;; esac
+    fi
     make_configure || return 1
     mkdir -p "$dir"
     if [ ! -f "$dir/Makefile" ] || [ "$(cat "$dir/.arguments" 2>/dev/null)" != "$*" ]; then
@@ -159,6 +198,11 @@ count_results() {
     done
 }
 
+run_tests() {
+    make -C "$build_root/$name/tests" -k -j "$test_jobs" CFLAGS='-O0 -g1' \
+        ${test_ldflags:+LDFLAGS="$test_ldflags"} "$target" >"$build_root/$name/check.log" 2>&1 </dev/null
+}
+
 # suite TITLE NAME TARGET [CONFIGURE-ARGUMENT...]: builds in $build_root/NAME, runs
 # `make TARGET` in its tests/ and counts the results. A failed build counts as one failure.
 suite() {
@@ -169,8 +213,8 @@ suite() {
     before="$passed $failed $skipped"
     if build "$name" "$@"; then
         find "$build_root/$name/tests" -name '*.trs' -exec rm -f {} +
-        make -C "$build_root/$name/tests" -k -j "$test_jobs" CFLAGS='-O0 -g1' \
-            ${test_ldflags:+LDFLAGS="$test_ldflags"} "$target" >"$build_root/$name/check.log" 2>&1 </dev/null
+        : >"$build_root/$name/began"
+        tell_while tell_tests run_tests
         status=$?
         failed_before=$failed
         results_before=$((passed + failed + skipped))

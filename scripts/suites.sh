@@ -19,11 +19,26 @@ asan_suite() { # asan_suite TITLE TARGET. Programs that need not be moved start 
         LDFLAGS=-no-pie
 }
 
+# One build, with the sanitizers that find most: all tests that do not wait, and of each kind one.
+short_suite() {
+    asan_suite 'AddressSanitizer and UndefinedBehaviorSanitizer' check-short
+}
+
+# The demo is done when it ends well, within 60 lines, and has left what it names.
+demo() {
+    env NVTXT_BUILT="$build_root/test" timeout --kill-after=10 180 "$top/scripts/demo" >"$build_root/demo.out" 2>&1 ||
+        { cat "$build_root/demo.out"; return 1; }
+    lines=$(wc -l <"$build_root/demo.out")
+    [ "$lines" -le 60 ] || { echo "the demo prints $lines lines"; return 1; }
+    for left in nvtxt.sqlite demo-report.html trace.json; do
+        [ -s "$build_root/demo/$left" ] || { echo "the demo leaves no $left"; return 1; }
+    done
+}
+
 suites() {
     suite 'plain build' test check --enable-werror 'CFLAGS=-O2 -g1'
     asan_suite 'AddressSanitizer and UndefinedBehaviorSanitizer' check
     suite 'ThreadSanitizer' tsan check --enable-sanitizers=thread --disable-report --with-libpq=no \
         'CFLAGS=-O1 -g1'
-    one 'demo' "$build_root/demo.log" timeout --kill-after=10 180 \
-        env NVTXT_BUILT="$build_root/test" "$top/scripts/demo"
+    one 'demo' "$build_root/demo.log" demo
 }

@@ -66,6 +66,7 @@ waiting_tests += e2e/test_report_python.py
 unit_programs += unit/test_report_diff
 unit_test_report_diff_SOURCES = unit/test_report_diff.c $(report_kit)
 unbuilt_tests += e2e/test_report_page.py
+short_tests += e2e/test_report_page.py
 unbuilt_tests += e2e/test_report_rule_host.py
 EXTRA_DIST += e2e/browser.py
 serial_tests += e2e/test_report_html.py

@@ -2,6 +2,7 @@
 """Pages of nvtxt-report html in Chromium: what they show, by keys, by search, by links, saved, without
 JavaScript. Skipped without Chromium, its driver or selenium."""
 import atexit
+import os
 import re
 import sqlite3
 
@@ -761,5 +762,8 @@ def test_draws_many_events():
         at.quiet()
 
 
+# What scripts/test runs of them: the page opens, is walked through by keys, and keeps hostile texts texts.
+SHORT = (test_opens_offline_and_silent, test_walks_f1_by_keys, test_shows_hostile_texts_as_text)
+
 if __name__ == "__main__":
-    run(globals())
+    run({case.__name__: case for case in SHORT} if os.environ.get("NVTXT_TEST_SHORT") else globals())
