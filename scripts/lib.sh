@@ -122,8 +122,8 @@ tell_while() {
 
 spent() { echo "$(($(date +%s) - begun)) s"; }
 
-# What a command last wrote into its log.
-tell_last() { say "  $(spent): $(tail -n 1 "$quiet_log" 2>/dev/null | cut -c 1-80)"; }
+# The log of a command, and what it last wrote there.
+tell_last() { say "  $(spent): ${quiet_log##*/}: $(tail -n 1 "$quiet_log" 2>/dev/null | cut -c 1-80)"; }
 
 # Which tests have ended, and which run: those have a log, and no result yet.
 tell_tests() {
