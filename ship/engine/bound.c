@@ -19,13 +19,13 @@ static int64_t data_of_process(void) {
 #ifdef __SANITIZE_ADDRESS__
     return 0; // its allocator ends a program that is short of memory
 #else
+    static int fd = -1; // stays open: rows of COPY ask often
     char text[128];
     long pages = 0;
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-    if (fd >= 0) {
-        close(fd);
+    if (fd < 0) {
+        fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     }
+    ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
     text[n > 0 ? n : 0] = '\0';
     bool good = sscanf(text, "%*s %*s %*s %*s %*s %ld", &pages) == 1;
     return good ? (int64_t)pages * sysconf(_SC_PAGESIZE) : 0;
