@@ -32,7 +32,7 @@ static const struct usage {
     {"metrics", NULL, false, false, " output "},
     {"disconnect", "source", true, true, ""},
     {"log-level", "level", false, false, ""},
-    {"snapshot", "file", false, true, ""},
+    {"snapshot", "file", false, true, " output "},
     {"where", NULL, false, false, " store "},
 };
 
@@ -48,9 +48,9 @@ static void print_help(void) {
           "  tail [-n N] [--count N] [--pid PID] [--category NAME] [--message TEXT]\n"
           "       [--regex RE] [--kind KIND]\n"
           "                              events as they are committed\n"
-          "  metrics [--output FILE]     totals and other numbers for Prometheus\n"
+          "  metrics [-o, --output FILE] totals and other numbers for Prometheus\n"
           "  flush, checkpoint, rotate, reload, log-level [LEVEL], disconnect SOURCE, help\n"
-          "  snapshot FILE, verify       copy the store as it is now; check it for errors\n"
+          "  snapshot [-o] FILE, verify  copy the store (-o: the file is yours); check it\n"
           "  where [--store]             which daemon and store are used, and why\n"
           "\n"
           "      --socket PATH   the daemon's control or data socket (default:\n"
@@ -83,7 +83,7 @@ static const struct arguments_row rows[] = {
      .wanted = "a number from 0 on"},
     {"source", 0, ARGUMENTS_NUMBER, .at = AT(source), .has = AT(has[1]),
      .wanted = "a number from 1 on", .least = 1},
-    {"output", 0, ARGUMENTS_TEXT, .at = AT(output), .has = AT(has[2])},
+    {"output", 'o', ARGUMENTS_TEXT, .at = AT(output), .has = AT(has[2])},
     {"pid", 0, ARGUMENTS_NUMBER, .at = AT(pid), .has = AT(has[3]), .wanted = ARGUMENTS_A_PID,
      .most = NVTXT_ID_MAX},
     {"category", 0, ARGUMENTS_TEXT, .at = AT(category), .has = AT(has[4])},
@@ -126,7 +126,11 @@ static enum outcome check_command(const struct ctl_options *options, struct term
         return OUTCOME_USAGE;
     }
     bool given = options->operand && *options->operand;
-    if (!given && takes && usage->required) {
+    if (given && options->output) {
+        term_say(term, "'%s' takes a %s or -o, not both", options->command, usage->operand);
+        return OUTCOME_USAGE;
+    }
+    if (!given && takes && usage->required && !options->output) {
         term_say(term, "'%s' needs a %s; see 'nvtxt-ctl --help'", options->command, usage->operand);
         return OUTCOME_USAGE;
     }
@@ -204,6 +208,9 @@ json_t *ctl_options_arguments(const struct ctl_options *options) {
         json_object_set_new(arguments, usage->operand, absolute_path(options->operand));
     } else if (options->operand) {
         set_text(arguments, usage->operand, options->operand);
+    }
+    if (strcmp(options->command, "snapshot") == 0 && options->output) {
+        set_text(arguments, "into", "descriptor");
     }
     bool tail = strcmp(options->command, "tail") == 0; // it needs several requests for its lines
     set_number(arguments, "limit", options->lines, options->lines >= 0 && !tail);

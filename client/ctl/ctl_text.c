@@ -411,7 +411,10 @@ static void print_snapshot(FILE *out, const json_t *result) {
     char file[4096];
     term_printable(file, sizeof(file), format_text(result, "file"));
     fprintf(out, "%s: ", file);
-    print_bytes(out, format_integer(result, "bytes"));
+    char bytes[FORMAT_SIZE], user[256];
+    term_printable(user, sizeof(user), format_text(result, "user"));
+    fprintf(out, "%s%s%s\n", format_bytes(bytes, format_integer(result, "bytes")),
+            *user ? ", written by the daemon's user " : "", user);
 }
 
 static void print_lines(FILE *out, const char *label, const json_t *list) {

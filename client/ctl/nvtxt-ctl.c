@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/common/out_file.h"
 #include "client/common/outcome.h"
 #include "client/common/result_file.h"
 #include "client/common/signals.h"
@@ -27,7 +28,8 @@
 #include "client/locate/search.h"
 #include "protocol/base/limits.h"
 
-#define FILE_MODE 0644 // the collector is another user
+#define FILE_MODE 0644     // the collector is another user
+#define SNAPSHOT_MODE 0640 // as of a store, less what the umask takes away
 
 // ---- Metrics ------------------------------------------------------------------------------------
 
@@ -131,10 +133,15 @@ static void say_lines(struct term *term, const char *command, const char *messag
     }
 }
 
+// `made`: what the daemon has written into it is complete; NULL: there is no file.
 static enum outcome conclude(const struct ctl_options *options, struct term *term,
-                             const struct nvtxt_ctl_reply *reply) {
+                             const struct nvtxt_ctl_reply *reply, struct out_file *made) {
     if (reply->ok) {
-        return print_result(options, term, reply->result);
+        enum outcome outcome = made ? out_file_publish(made, term) : OUTCOME_DONE;
+        if (made) {
+            json_object_set_new(reply->result, "file", json_string(made->path));
+        }
+        return outcome ? outcome : print_result(options, term, reply->result);
     }
     say_lines(term, options->command, reply->message);
     if (strcmp(reply->code, NVTXT_CTL_FORBIDDEN) == 0) {
@@ -159,7 +166,7 @@ static enum outcome say_stuck(const struct ctl_options *options, struct term *te
 }
 
 static enum outcome ask(struct control_link *link, const struct ctl_options *options,
-                        struct term *term) {
+                        struct term *term, struct out_file *made) {
     struct nvtxt_ctl_reply reply = {0};
     json_t *arguments = ctl_options_arguments(options);
     int result = arguments ? control_link_ask(link, options->command, arguments,
@@ -167,7 +174,7 @@ static enum outcome ask(struct control_link *link, const struct ctl_options *opt
                            : -ENOMEM;
     enum outcome outcome = OUTCOME_NO_DAEMON;
     if (result == 0) {
-        outcome = conclude(options, term, &reply);
+        outcome = conclude(options, term, &reply, made);
     } else if (result == CONTROL_LINK_BAD_ANSWER) {
         term_say(term, "the daemon's answer is not understood");
         outcome = OUTCOME_PROTOCOL;
@@ -232,6 +239,52 @@ static enum outcome connect_daemon(struct control_link *link, const struct ctl_o
     return result == 0 ? OUTCOME_DONE : OUTCOME_NO_DAEMON;
 }
 
+// The file is made here, with this user's rights, and its descriptor goes to the daemon.
+static enum outcome make_snapshot(struct control_link *link, const struct ctl_options *options,
+                                  struct term *term) {
+    struct out_file made;
+    struct stat status;
+    if (lstat(options->output, &status) == 0) {
+        term_say(term, "%s exists already: name another file, or move that one away",
+                 options->output);
+        return OUTCOME_NO_OUTPUT;
+    }
+    enum outcome outcome = out_file_init(&made, term, options->output, false);
+    if (outcome != OUTCOME_DONE) {
+        return outcome;
+    }
+    out_file_sweep(&made);
+    int fd = open(made.temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, SNAPSHOT_MODE);
+    if (fd < 0) {
+        int error = errno;
+        term_say(term, "cannot create %s: %s", options->output, strerror(error));
+        return outcome_of_write(-error);
+    }
+    int held = out_file_hold(&made);
+    link->passed = fd;
+    outcome = ask(link, options, term, &made);
+    out_file_discard(&made);
+    close(fd);
+    if (held >= 0) {
+        close(held);
+    }
+    return outcome;
+}
+
+static enum outcome run_command(struct control_link *link, const struct ctl_options *options,
+                                struct term *term) {
+    if (strcmp(options->command, "tail") == 0) {
+        return ctl_tail(link, options, term);
+    }
+    if (strcmp(options->command, "top") == 0) {
+        return ctl_top(link, options, term);
+    }
+    if (strcmp(options->command, "snapshot") == 0 && options->output) {
+        return make_snapshot(link, options, term);
+    }
+    return ask(link, options, term, NULL);
+}
+
 static enum outcome run(const struct ctl_options *options, struct term *term) {
     struct control_link link;
     struct found found;
@@ -249,9 +302,7 @@ static enum outcome run(const struct ctl_options *options, struct term *term) {
     if (outcome != OUTCOME_DONE) {
         return outcome;
     }
-    outcome = strcmp(options->command, "tail") == 0  ? ctl_tail(&link, options, term)
-              : strcmp(options->command, "top") == 0 ? ctl_top(&link, options, term)
-                                                     : ask(&link, options, term);
+    outcome = run_command(&link, options, term);
     control_link_close(&link);
     return outcome;
 }

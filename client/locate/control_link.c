@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 void control_link_init(struct control_link *link, const char *path) {
-    *link = (struct control_link){.path = path, .fd = -1, .watched = {-1, -1}};
+    *link = (struct control_link){.path = path, .fd = -1, .watched = {-1, -1}, .passed = -1};
 }
 
 const char *control_link_why(int result) {
@@ -54,10 +54,32 @@ void control_link_close(struct control_link *link) {
     nvtxt_buf_deinit(&link->line);
 }
 
+// The descriptor that is passed goes with the first byte.
+static ssize_t write_some(struct control_link *link, const char *data, size_t len) {
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } room = {.bytes = {0}};
+    struct iovec bytes = {(char *)(uintptr_t)data, len};
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
+    if (link->passed >= 0) {
+        message.msg_control = room.bytes;
+        message.msg_controllen = sizeof(room.bytes);
+        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+        head->cmsg_level = SOL_SOCKET;
+        head->cmsg_type = SCM_RIGHTS;
+        head->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(head), &link->passed, sizeof(int));
+    }
+    ssize_t n = sendmsg(link->fd, &message, MSG_NOSIGNAL);
+    link->passed = n > 0 ? -1 : link->passed;
+    return n;
+}
+
 // Returns 0, CONTROL_LINK_CLOSED or -errno.
-static int write_all(int fd, const char *data, size_t len) {
+static int write_all(struct control_link *link, const char *data, size_t len) {
     while (len > 0) {
-        ssize_t n = send(fd, data, len, MSG_NOSIGNAL);
+        ssize_t n = write_some(link, data, len);
         if (n < 0 && errno == EINTR) {
             continue;
         }
@@ -117,7 +139,7 @@ static int read_line(struct control_link *link, int timeout_ms) {
 
 int control_link_exchange(struct control_link *link, struct nvtxt_slice bytes, int timeout_ms) {
     nvtxt_buf_clear(&link->line);
-    int result = write_all(link->fd, bytes.data, bytes.len);
+    int result = write_all(link, bytes.data, bytes.len);
     // A daemon that refuses without reading has written why before it closed.
     return result == 0 || result == CONTROL_LINK_CLOSED ? read_line(link, timeout_ms) : result;
 }

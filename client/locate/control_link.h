@@ -19,6 +19,7 @@ struct control_link {
     int fd;           // -1 while there is no connection
     struct nvtxt_buf line;
     int watched[CONTROL_LINK_WATCHED]; // descriptors that end the wait when readable; or -1
+    int passed;                        // borrowed: goes with the next request; -1: none
 };
 
 enum {

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +30,13 @@ static void on_closed(uv_handle_t *handle) {
     nvtxt_frame_deinit(&conn->frame);
     nvtxt_buf_deinit(&conn->pending);
     free(conn);
+}
+
+static void drop_descriptor(struct control_conn *conn) {
+    if (conn->descriptor >= 0) {
+        close(conn->descriptor);
+    }
+    conn->descriptor = -1;
 }
 
 // Cancels the calls that wait: `all`, or those that may take long.
@@ -61,6 +69,7 @@ static void close_conn(struct control_conn *conn) {
     control->reader_count -= conn->rights == RIGHTS_READER;
     conn->caller->conns--;
     uv_close((uv_handle_t *)&conn->pipe, on_closed);
+    drop_descriptor(conn);
     control->server->on_room(control->server);
 }
 
@@ -314,19 +323,57 @@ static void take_pending(struct control_conn *conn) {
     }
 }
 
+static void take_descriptor(struct control_conn *conn, struct msghdr *message) {
+    const struct cmsghdr *head = CMSG_FIRSTHDR(message);
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
+        drop_descriptor(conn);
+        memcpy(&conn->descriptor, CMSG_DATA(head), sizeof(conn->descriptor));
+    }
+}
+
+// Only from an operator a descriptor is taken, one at a time; the kernel closes all others. The
+// whole of `room` would have room for two.
+static ssize_t receive(struct control_conn *conn) {
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } room;
+    bool takes = conn->rights == RIGHTS_OPERATOR;
+    struct iovec bytes = {conn->buffer, sizeof(conn->buffer)};
+    struct msghdr message = {.msg_iov = &bytes,
+                             .msg_iovlen = 1,
+                             .msg_control = takes ? room.bytes : NULL,
+                             .msg_controllen = takes ? CMSG_LEN(sizeof(int)) : 0};
+    uv_os_fd_t fd;
+    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0) {
+        return 0;
+    }
+    ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n < 0) {
+        return errno == EINTR ? -EAGAIN : -errno;
+    }
+    take_descriptor(conn, &message);
+    return n;
+}
+
+// libuv reads without descriptors. It is given no buffer: the bytes are received here, before it
+// says so to on_read().
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
     (void)suggested;
     struct control_conn *conn = handle->data;
-    *buffer = uv_buf_init(conn->buffer, sizeof(conn->buffer));
+    conn->received = receive(conn);
+    *buffer = uv_buf_init(NULL, 0);
 }
 
-static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
+static void on_read(uv_stream_t *stream, ssize_t result, const uv_buf_t *buffer) {
     struct control_conn *conn = stream->data;
-    if (n == 0) {
+    ssize_t n = result == UV_ENOBUFS ? conn->received : result;
+    (void)buffer;
+    if (n == -EAGAIN) {
         return;
     }
     if (n > 0) {
-        nvtxt_buf_add(&conn->pending, buffer->base, (size_t)n);
+        nvtxt_buf_add(&conn->pending, conn->buffer, (size_t)n);
     } else {
         conn->at_end = true;
     }
@@ -386,6 +433,7 @@ static void add_conn(struct control *control, int fd_take, struct caller *caller
     conn->control = control;
     conn->caller = caller;
     conn->rights = rights;
+    conn->descriptor = -1;
     nvtxt_frame_init(&conn->frame, NVTXT_CTL_REQUEST_BYTES);
     outq_init(&conn->outq, (uv_stream_t *)&conn->pipe, CONTROL_REPLIES_BYTES, on_drained);
     LIST_ADD(control->conns, conn);

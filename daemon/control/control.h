@@ -59,7 +59,9 @@ struct control_conn {
     bool at_end; // the client sends no more
     bool taking; // take_pending() is running
     bool closed;
-    bool closing; // will be closed when all calls are answered and the replies written
+    bool closing;     // will be closed when all calls are answered and the replies written
+    int descriptor;   // that an operator passed, for its next `snapshot`; -1: none
+    ssize_t received; // bytes in `buffer`; 0 at the end; -EAGAIN: nothing came
     char buffer[4096];
 };
 

@@ -215,7 +215,8 @@ static const struct nvtxt_ctl_arg events_args[] = {
     END,
 };
 static const struct nvtxt_ctl_arg snapshot_args[] = {
-    {"file", NVTXT_CTL_STRING, true, 1, 4000, NULL},
+    {"file", NVTXT_CTL_STRING, false, 1, 4000, NULL},
+    {"into", NVTXT_CTL_STRING, false, 0, 0, "descriptor"},
     END,
 };
 static const struct nvtxt_ctl_arg disconnect_args[] = {

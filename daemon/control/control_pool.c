@@ -8,10 +8,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/control/control_json.h"
 #include "store/copy/snapshot.h"
@@ -24,7 +26,9 @@ struct work {
     struct server *server;
     void (*finish)(struct work *work); // answers the call, on the loop's thread
     char store[PATH_MAX];              // the configured path
-    char file[PATH_MAX];               // of a snapshot
+    char file[PATH_MAX];               // of a snapshot; "": into `descriptor`
+    int descriptor;                    // owned; -1: none
+    char user[64];                     // of the daemon, whom the snapshot's file belongs to
     int result;
     int64_t bytes;                  // of a snapshot
     struct store_findings findings; // of verify
@@ -33,6 +37,9 @@ struct work {
 };
 
 static void work_free(struct work *work) {
+    if (work->descriptor >= 0) {
+        close(work->descriptor);
+    }
     if (work->running) {
         *work->running = false;
     }
@@ -75,6 +82,7 @@ static struct work *work_new(struct control_call *call, uv_work_cb run,
         return NULL;
     }
     work->call = call;
+    work->descriptor = -1;
     work->server = call->server;
     work->finish = finish;
     work->request.work_cb = run;
@@ -101,35 +109,79 @@ static int on_step(void *context, uint64_t done_bytes, uint64_t total_bytes) {
     return stops(context);
 }
 
+static void name_user(char *name, size_t size) {
+    struct passwd entry, *found = NULL;
+    char room[4096];
+    uid_t uid = geteuid();
+    if (getpwuid_r(uid, &entry, room, sizeof(room), &found) != 0 || !found) {
+        snprintf(name, size, "%u", (unsigned)uid);
+        return;
+    }
+    snprintf(name, size, "%s", entry.pw_name);
+}
+
 static void run_snapshot(uv_work_t *request) {
     struct work *work = (struct work *)request;
     const struct store_copy_watch watch = {.on_step = on_step, .context = work};
     char segment[PATH_MAX];
     store_rotation_active(work->store, segment, sizeof(segment));
-    work->result =
-        store_snapshot(segment, work->file, &watch, &work->bytes, work->error, sizeof(work->error));
+    name_user(work->user, sizeof(work->user));
+    work->result = *work->file
+                       ? store_snapshot(segment, work->file, &watch, &work->bytes, work->error,
+                                        sizeof(work->error))
+                       : store_snapshot_into(segment, work->descriptor, &watch, &work->bytes,
+                                             work->error, sizeof(work->error));
 }
 
 static void finish_snapshot(struct work *work) {
-    if (work->result) {
+    char why[sizeof(work->error) + 256];
+    json_int_t bytes = work->bytes;
+    if (work->result && *work->file) {
+        snprintf(why, sizeof(why),
+                 "%s; the daemon writes as user %s ('snapshot -o FILE' makes a file of yours)",
+                 work->error, work->user);
+        control_fail(work->call, NVTXT_CTL_FAILED, why);
+    } else if (work->result) {
         control_fail(work->call, NVTXT_CTL_FAILED, work->error);
+    } else if (*work->file) {
+        control_reply(work->call, json_pack("{s:o, s:I, s:o}", "file", control_text(work->file),
+                                            "bytes", bytes, "user", control_text(work->user)));
     } else {
-        control_reply(work->call, json_pack("{s:o, s:I}", "file", control_text(work->file), "bytes",
-                                            (json_int_t)work->bytes));
+        control_reply(work->call, json_pack("{s:I}", "bytes", bytes));
     }
+}
+
+// Why the request is refused; NULL: it is not.
+static const char *check_snapshot(const struct control_call *call, const char *file, bool into) {
+    if (file && into) {
+        return "\"file\" and \"into\" do not go together";
+    }
+    if (!file && !into) {
+        return "the argument \"file\" is missing";
+    }
+    if (into && call->conn->descriptor < 0) {
+        return "\"into\" needs a descriptor, which is passed with the request";
+    }
+    return file && *file != '/' ? "\"file\" must be an absolute path" : NULL;
 }
 
 void control_snapshot(struct control_call *call) {
     const char *file = nvtxt_ctl_string(call->request.object, "file");
-    if (*file != '/') {
-        control_fail(call, NVTXT_CTL_BAD_ARGUMENT, "\"file\" must be an absolute path");
+    bool into = nvtxt_ctl_string(call->request.object, "into") != NULL;
+    const char *fault = check_snapshot(call, file, into);
+    if (fault) {
+        control_fail(call, NVTXT_CTL_BAD_ARGUMENT, fault);
         return;
     }
     struct work *work = work_new(call, run_snapshot, finish_snapshot);
     if (!work) {
         return;
     }
-    snprintf(work->file, sizeof(work->file), "%s", file);
+    snprintf(work->file, sizeof(work->file), "%s", file ? file : "");
+    if (into) {
+        work->descriptor = call->conn->descriptor;
+        call->conn->descriptor = -1;
+    }
     work_start(work);
 }
 

@@ -15,6 +15,7 @@
 #include <sqlite3.h>
 
 #include "store/copy/backup.h"
+#include "store/copy/descriptor.h"
 #include "store/db/connection.h"
 #include "store/db/header.h"
 #include "store/db/result.h"
@@ -34,10 +35,15 @@ static int say_errno(int r, const char *file, char *error, size_t size) {
     return r;
 }
 
-static int open_both(sqlite3 **from, sqlite3 **to, const char *segment, const char *file) {
+// `fd` -1: into the file of that name.
+static int open_both(sqlite3 **from, sqlite3 **to, const char *segment, const char *file, int fd) {
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     int rc = sqlite3_open_v2(segment, from, flags | SQLITE_OPEN_READONLY, NULL);
-    rc = rc ?: sqlite3_open_v2(file, to, flags | SQLITE_OPEN_READWRITE, NULL);
+    if (fd < 0) {
+        rc = rc ?: sqlite3_open_v2(file, to, flags | SQLITE_OPEN_READWRITE, NULL);
+    } else {
+        rc = rc ?: store_descriptor_open(fd, to);
+    }
     if (rc == SQLITE_OK) {
         sqlite3_busy_timeout(*from, STORE_BUSY_MS);
         sqlite3_db_config(*from, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -46,13 +52,13 @@ static int open_both(sqlite3 **from, sqlite3 **to, const char *segment, const ch
     return rc ?: store_sql_exec(*from, "BEGIN; SELECT count(*) FROM sqlite_master");
 }
 
-static int copy(const char *segment, const char *temp, const struct store_copy_watch *watch,
+static int copy(const char *segment, const char *temp, int fd, const struct store_copy_watch *watch,
                 char *error, size_t size) {
     sqlite3 *from = NULL, *to = NULL;
     bool stopped = false;
-    int rc = open_both(&from, &to, segment, temp);
+    int rc = open_both(&from, &to, segment, temp, fd);
     rc = rc ?: store_backup_run(from, to, watch, &stopped);
-    if (!stopped) {
+    if (!stopped && fd < 0) {
         rc = rc ?: store_sql_exec(to, "PRAGMA journal_mode = DELETE");
     }
     int result = store_result_say(to ? to : from, rc, "make the snapshot", temp, error, size);
@@ -110,7 +116,7 @@ int store_snapshot(const char *segment, const char *file, const struct store_cop
         return say_errno(r, file, error, size);
     }
     store_file_set_group(temp, (int64_t)like.st_gid); // as far as that is allowed
-    r = copy(segment, temp, watch, error, size);
+    r = copy(segment, temp, -1, watch, error, size);
     if (r == STORE_DONE) {
         r = publish(temp, file, bytes);
         r = r == TAKEN ? say_taken(file, error, size)
@@ -118,5 +124,48 @@ int store_snapshot(const char *segment, const char *file, const struct store_cop
                        : STORE_DONE;
     }
     unlink(temp);
+    return r;
+}
+
+// Such a file can be a copy: a descriptor may be anything.
+static int check_descriptor(int fd) {
+    struct stat status;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fstat(fd, &status) < 0) {
+        return -errno;
+    }
+    bool good = S_ISREG(status.st_mode) && status.st_size == 0 && (flags & O_ACCMODE) == O_RDWR &&
+                !(flags & O_APPEND);
+    return good ? 0 : -EINVAL;
+}
+
+// The header's two versions of the format: 1 is a file without a log, as SQLite's journal_mode
+// DELETE writes it (https://www.sqlite.org/fileformat2.html, 1.3.3).
+static int finish_descriptor(int fd, int64_t *bytes) {
+    struct stat status;
+    if (pwrite(fd, "\1\1", 2, 18) != 2 || fsync(fd) < 0 || fstat(fd, &status) < 0) {
+        return errno ? -errno : -EIO;
+    }
+    *bytes = (int64_t)status.st_size;
+    return STORE_DONE;
+}
+
+int store_snapshot_into(const char *segment, int fd, const struct store_copy_watch *watch,
+                        int64_t *bytes, char *error, size_t size) {
+    static const char what[] = "into the descriptor";
+    int r = check_descriptor(fd);
+    if (r == -EINVAL) {
+        snprintf(error, size,
+                 "the descriptor is no empty regular file that can be read and written");
+        return r;
+    }
+    if (r < 0) {
+        return say_errno(r, what, error, size);
+    }
+    r = copy(segment, what, fd, watch, error, size);
+    if (r == STORE_DONE) {
+        r = finish_descriptor(fd, bytes);
+        r = r < 0 ? say_errno(r, what, error, size) : r;
+    }
     return r;
 }

@@ -19,3 +19,8 @@
 // sentence; after a failure nothing is left.
 int store_snapshot(const char *segment, const char *file, const struct store_copy_watch *watch,
                    int64_t *bytes, char *error, size_t size);
+
+// The same into the empty regular file behind `fd`, which may be read and written and stays the
+// caller's. What is in it after a failure is of no use.
+int store_snapshot_into(const char *segment, int fd, const struct store_copy_watch *watch,
+                        int64_t *bytes, char *error, size_t size);

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """nvtxt-ctl snapshot and verify: a copy of one moment while the store is written, and books that
 agree with the rows, or not."""
+import json
 import os
+import pwd
+import socket
 import sqlite3
 import stat
 import subprocess
+import tempfile
 import threading
 
 import lib
@@ -74,6 +78,103 @@ def test_a_snapshot_replaces_nothing_and_leaves_nothing():
         reply = daemon.control_raw(b'{"command":"snapshot","file":"relative"}')
         lib.equal(reply["error"]["code"], "bad-argument")
         lib.equal(ctl(daemon, "snapshot")[0], 64)
+
+
+def test_a_snapshot_into_a_file_of_the_callers():
+    """The daemon's user may not write there: the descriptor is the right to do so."""
+    user = 65533 if os.getuid() == 0 else os.getuid()
+    with lib.Daemon(start=False) as daemon, tempfile.TemporaryDirectory() as private:
+        if os.getuid() == 0:
+            os.chown(daemon.folder, user, user)
+            daemon.limits = lambda: (os.setgroups([]), os.setgid(user), os.setuid(user))
+        try:
+            daemon.start()
+        except subprocess.SubprocessError as reason:
+            raise lib.Skip("the build is not for others to read") from reason
+        name = pwd_name(user)
+        sender = Sender(daemon)
+        sender.start()
+        lib.wait_for(lambda: daemon.query("SELECT count(*) FROM NVTX_EVENTS")[0][0] > 1000, "events")
+        status, out, err = ctl(daemon, "snapshot", "-o", "copy.sqlite", cwd=private)
+        lib.equal((status, err), (0, ""), out)
+        assert out.startswith("copy.sqlite: "), out
+        sender.done.set()
+        sender.join(lib.DEADLINE)
+        lib.equal(os.listdir(private), ["copy.sqlite"])
+        copy = os.path.join(private, "copy.sqlite")
+        lib.equal((os.stat(copy).st_uid, stat.S_IMODE(os.stat(copy).st_mode) & ~0o640), (os.getuid(), 0))
+        with open(copy, "rb") as file:
+            lib.equal(file.read(20)[18:], b"\x01\x01", "no WAL")
+        (rows, most), = lib.rows(copy, "SELECT count(*), max(start) FROM NVTX_EVENTS")
+        assert rows > 1000 and most == rows - 1, (rows, most)
+        lib.equal(lib.rows(copy, "SELECT sum(events) FROM NVTXT_BATCHES"), [(rows,)])
+        lib.equal(lib.rows(copy, "PRAGMA integrity_check; "), [("ok",)])
+        lib.equal(lib.rows(copy, "PRAGMA journal_mode"), [("delete",)])
+        # It replaces nothing, and without a file of ours the daemon's user is named.
+        status, out, err = ctl(daemon, "snapshot", "--output", copy)
+        lib.equal((status, out, err), (73, "", "nvtxt-ctl: %s exists already: name another file, or move "
+                                       "that one away\n" % copy))
+        lib.equal(ctl(daemon, "snapshot", "-o", "x", "y")[0], 64)
+        status, out, err = ctl(daemon, "snapshot", os.path.join(daemon.folder, "own.sqlite"))
+        lib.equal((status, err), (0, ""))
+        assert out.endswith(", written by the daemon's user %s\n" % name), out
+        if os.getuid() == 0:
+            status, out, err = ctl(daemon, "snapshot", os.path.join(private, "no.sqlite"))
+            lib.equal((status, out), (1, ""))
+            for part in ("Permission denied", "the daemon writes as user " + name, "-o FILE"):
+                assert part in err, err
+        lib.equal(os.listdir(private), ["copy.sqlite"])
+
+
+def pwd_name(uid):
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def test_descriptors_that_cannot_be_written_are_refused_and_none_is_kept():
+    with lib.Daemon() as daemon, tempfile.TemporaryDirectory() as folder:
+        def opened():
+            return len(os.listdir("/proc/%d/fd" % daemon.process.pid))
+
+        def snapshot(descriptors, **request):
+            with socket.socket(socket.AF_UNIX) as link:
+                link.settimeout(lib.DEADLINE)
+                link.connect(daemon.control_socket)
+                line = json.dumps({"command": "snapshot", **request}).encode() + b"\n"
+                socket.send_fds(link, [line], descriptors)
+                return json.loads(link.makefile("rb").readline())
+
+        before = opened()
+        full = os.path.join(folder, "full")
+        with open(full, "wb") as file:
+            file.write(b"x")
+        flags = {"pipe": None, "full": os.O_RDWR, "new": os.O_WRONLY | os.O_CREAT,
+                 "log": os.O_RDWR | os.O_APPEND | os.O_CREAT}
+        for name, flag in flags.items():
+            pair = os.pipe() if flag is None else (os.open(os.path.join(folder, name), flag, 0o600),)
+            error = snapshot(pair[-1:], into="descriptor")["error"]
+            assert "no empty regular file" in error["message"], (name, error)
+            for fd in pair:
+                os.close(fd)
+        with open(full, "rb") as file:
+            lib.equal(file.read(), b"x")
+        for request, word in (({"into": "descriptor"}, "needs a descriptor"), ({}, "missing"),
+                              ({"into": "x"}, "into"), ({"into": "descriptor", "file": "/x"}, "together")):
+            error = snapshot([], **request)["error"]
+            lib.equal((error["code"], word in error["message"]), ("bad-argument", True), error)
+        # What nobody asked for is closed, however many there are.
+        with socket.socket(socket.AF_UNIX) as link, open(full, "rb") as file:
+            link.settimeout(lib.DEADLINE)
+            link.connect(daemon.control_socket)
+            for _ in range(50):
+                socket.send_fds(link, [b'{"command":"flush"}\n'], [file.fileno()] * 20)
+                json.loads(link.recv(4096))
+            assert opened() < before + 10, opened()
+        lib.wait_for(lambda: os.path.realpath(full) not in (
+            os.path.realpath("/proc/%d/fd/%s" % (daemon.process.pid, name))
+            for name in os.listdir("/proc/%d/fd" % daemon.process.pid)), "all are closed")
 
 
 def test_the_store_is_locked_as_before_after_a_snapshot():
