@@ -50,12 +50,16 @@ bool bound_enter(struct bound *bound, int fd) {
     if (bound->came > bound->bytes) {
         return false;
     }
+    bound_limit(bound);
+    return true;
+}
+
+void bound_limit(const struct bound *bound) {
     bool is_known = bound->limit > 0 && getrlimit(RLIMIT_DATA, &usual) == 0;
     if (is_known && (rlim_t)bound->limit < usual.rlim_cur) {
         const struct rlimit low = {(rlim_t)bound->limit, usual.rlim_max};
         (void)setrlimit(RLIMIT_DATA, &low);
     }
-    return true;
 }
 
 void bound_leave(void) {

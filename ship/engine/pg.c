@@ -104,7 +104,7 @@ static enum failure_class broken(struct pg *pg) {
     if (strstr(why, "out of memory") || strstr(why, "annot allocate memory")) {
         return too_much(pg); // see bound_enter()
     }
-    failure_of_connect(&pg->failure, why, false);
+    failure_of_connect(&pg->failure, *why ? why : "the connection broke", false);
     return pg->failure.class = FAILURE_GONE;
 }
 
@@ -571,9 +571,7 @@ static int take_rows(struct pg *pg) {
     if (pg->out_end < 0) {
         return pg->out_end;
     }
-    if (!bound_enter(&pg->bound, PQsocket(pg->conn))) {
-        return -2;
-    }
+    bound_limit(&pg->bound);
     while (n > 0 && pg->out_count < ROWS_AT_ONCE) {
         n = PQgetCopyData(pg->conn, &pg->out[pg->out_count], 1);
         pg->out_len[pg->out_count] = n;

@@ -71,4 +71,5 @@ void bound_renew(struct bound *bound); // `memory` counts from now on
 
 // Before and after the library reads. False: more came than may.
 bool bound_enter(struct bound *bound, int fd);
+void bound_limit(const struct bound *bound); // the same where it only looks at what it has read
 void bound_leave(void);
