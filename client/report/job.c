@@ -6,6 +6,7 @@
 #include "client/report/job.h"
 
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -21,6 +22,13 @@
 #include "report/model/selecting.h"
 #include "report/render/kit/plain.h"
 #include "report/source/resolve.h"
+
+void report_job_keep_memory(void) {
+#if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
 
 void report_job_raise(struct report_job *job, enum outcome level) {
     if (job->level < level) {

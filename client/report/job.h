@@ -35,6 +35,10 @@ struct report_job {
     struct nvtxt_buf refused;   // why files of --resolve-source-file were not taken, a line each
 };
 
+// For a command that computes many figures: each needs arrays as large as the next one does. They
+// take the same memory, which is not given back in between.
+void report_job_keep_memory(void);
+
 // The exit status becomes at least that of OUTCOME_FAULTS (1), OUTCOME_FINDINGS (2) or
 // OUTCOME_UNDECIDED (3), or of a file that was left out; the output is kept. Has no message of its
 // own.

@@ -272,6 +272,17 @@ def test_a_store_that_rotates_while_it_is_read():
                 equal(count >= before, True, "%d ranges, then %d" % (before, count))
                 before = count
 
+def test_a_page_of_many_names_needs_memory_for_them():
+    with Folder() as folder:
+        store = make_store(folder, "many.sqlite", marks(folder, 80000))
+        page = folder.name("page.html")
+        status, out, err = report("html", "--max-memory", "60M", "-o", page, store)
+        equal((status, out, os.path.exists(page)), (71, "", False), err)
+        contains(err, "a page of 80000 names")
+        figure = re.search("--max-memory ([0-9]+)M", err).group(1)
+        equal(report("html", "--max-memory", figure + "M", "-o", page, store)[0], 0)
+
+
 
 if __name__ == "__main__":
     run(globals())

@@ -218,6 +218,7 @@ static int write_all(struct report_job *job, struct report_loaded *loaded) {
 
 int report_command_metrics(struct report_job *job) {
     struct report_loaded loaded;
+    report_job_keep_memory();
     int result = report_loaded_open(&loaded, job);
     if (!result) {
         report_loaded_say(&loaded, job, 0);
