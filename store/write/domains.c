@@ -12,9 +12,10 @@
 
 enum statement { FIND_DOMAIN, ADD_DOMAIN, SET_RESOURCE, SET_COUNTER, MEMBERS };
 
+// The text is JSON, or empty. Not behind json_valid(): that is false when memory is short.
 #define MEMBER(name)                                                                               \
-    "CASE WHEN json_valid(?1) THEN CASE json_type(?1, '$." name "') WHEN 'text' THEN "             \
-    "json_extract(?1, '$." name "') END END"
+    "CASE json_type(nullif(?1, ''), '$." name "') WHEN 'text' THEN "                               \
+    "json_extract(?1, '$." name "') END"
 
 static const char *const texts[STORE_DOMAINS_STMTS] = {
     [FIND_DOMAIN] = "SELECT id FROM NVTXT_DOMAINS WHERE name = ?",
