@@ -609,6 +609,9 @@ enum failure_class pg_copy_get(struct pg *pg, const char **data, size_t *len) {
             return class;
         }
     }
+    if (pg->out_len[pg->out_at] > ROW_BYTES) {
+        return too_much(pg);
+    }
     *len = (size_t)pg->out_len[pg->out_at];
     *data = pg->out[pg->out_at++];
     return FAILURE_NONE;

@@ -92,6 +92,12 @@ static struct store_maybe maybe_time(struct binary_row *row) {
     return (struct store_maybe){!is_null, ns};
 }
 
+// Of a column that is never NULL, but an engine may say what it likes.
+static struct nvtxt_slice text_of(struct binary_row *row) {
+    struct nvtxt_slice text = binary_text(row);
+    return text.data ? text : nvtxt_slice_of("");
+}
+
 static struct nvtxt_payload payload_of(int64_t type, int64_t integer, double real) {
     struct nvtxt_payload payload = {.kind = NVTXT_PAYLOAD_NONE};
     for (int kind = NVTXT_PAYLOAD_NONE + 1; kind <= NVTXT_PAYLOAD_FLOAT; kind++) {
@@ -130,25 +136,25 @@ static int take_event(struct store_rebuild *rebuild, struct binary_row *row) {
     event.event.type = (enum nvtxt_event_type)binary_int(row, NULL);
     event.event.payload = payload_of(binary_int(row, NULL), integer, real);
     event.unclosed = binary_bool(row);
-    event.event.text = binary_text(row);
+    event.event.text = text_of(row);
     return store_rebuild_event(rebuild, &event);
 }
 
 static int take_domain(struct store_rebuild *rebuild, struct binary_row *row) {
     struct store_follow_domain domain = {.id = binary_int(row, NULL)};
-    domain.name = binary_text(row);
+    domain.name = text_of(row);
     return store_rebuild_domain(rebuild, &domain);
 }
 
 static int take_process(struct store_rebuild *rebuild, struct binary_row *row) {
     struct store_follow_name process = {.id = binary_int(row, NULL)};
-    process.name = binary_text(row);
+    process.name = text_of(row);
     return store_rebuild_process(rebuild, &process);
 }
 
 static int take_thread(struct store_rebuild *rebuild, struct binary_row *row) {
     struct store_follow_name thread = {.id = binary_int(row, NULL)};
-    thread.name = binary_text(row);
+    thread.name = text_of(row);
     return store_rebuild_thread(rebuild, &thread);
 }
 
@@ -156,7 +162,7 @@ static int take_category(struct store_rebuild *rebuild, struct binary_row *row) 
     struct store_follow_category category = {.domain_id = binary_int(row, NULL)};
     category.pid = binary_int(row, NULL);
     category.category = binary_int(row, NULL);
-    category.name = binary_text(row);
+    category.name = text_of(row);
     return store_rebuild_category(rebuild, &category);
 }
 
