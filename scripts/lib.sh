@@ -125,10 +125,13 @@ spent() { echo "$(($(date +%s) - begun)) s"; }
 # The log of a command, and what it last wrote there.
 tell_last() { say "  $(spent): ${quiet_log##*/}: $(tail -n 1 "$quiet_log" 2>/dev/null | cut -c 1-80)"; }
 
-# Which tests have ended, and which run: those have a log, and no result yet.
+# Which tests have ended, and which run: those have a log, and no result yet. Before the first one
+# their programs are compiled.
 tell_tests() {
     tests=$build_root/$name/tests
-    say "  $(spent): $(find "$tests" -name '*.trs' | wc -l) tests have ended; now:" \
+    ended=$(find "$tests" -name '*.trs' | wc -l)
+    [ "$ended" -gt 0 ] || { quiet_log=$build_root/$name/check.log && tell_last && return; }
+    say "  $(spent): $ended tests have ended; now:" \
         $(find "$tests" -name '*.log' ! -name test-suite.log -newer "$build_root/$name/began" | while read -r file; do
             [ -f "${file%.log}.trs" ] || echo "${file#"$tests/"}"
         done | sed 's/\.log$//')
