@@ -103,10 +103,11 @@ static void on_loaded(struct job *job) {
             batcher_push(&server->hub.batcher, false);
         }
     }
-    if (alive) {
-        parked_delay(&server->parked, job->session_id, job->uid);
-    } else if (job->result == STORE_NOT_FOUND || (loaded && job->session.ended)) {
+    if (job->result == STORE_NOT_FOUND || job->result == STORE_UNSURE || // it was in another store
+        (loaded && job->session.ended)) {
         parked_take(&server->parked, job->session_id, job->uid);
+    } else {
+        parked_delay(&server->parked, job->session_id, job->uid); // others have their turn
     }
     if (loaded) {
         store_session_deinit(&job->session);

@@ -79,3 +79,33 @@ Test(expiry, ends_a_session_that_is_due_but_not_one_that_connects) {
     expiry_stop(&expiry);
     kit_close(&kit);
 }
+
+static void give_back_failed(struct kit *kit, struct job *job, int result) {
+    job->next = NULL;
+    job->result = result;
+    bqueue_finish(&kit->server.hub.queue, job);
+}
+
+Test(expiry, does_not_ask_again_and_again_for_what_cannot_be_read) {
+    struct kit kit;
+    struct expiry expiry = {0};
+    kit_open(&kit);
+    kit.config.session_expiry_ms = 1000000000;
+    int64_t uid = (int64_t)geteuid(), due_uid, first_due_ns, due_ns;
+    cr_assert_eq(expiry_start(&expiry, &kit.server), 0);
+    cr_assert_eq(parked_put(&kit.server.parked, BACK, uid, 7, clocks_realtime_ns(), 1), 0);
+    cr_assert_str_eq(parked_first_due(&kit.server.parked, &due_uid, &first_due_ns), BACK);
+    // Another process has the segment locked: it is due a second later.
+    give_back_failed(&kit, kit_take(&kit, JOB_SESSION_LOAD), STORE_BUSY);
+    struct job *asked = kit_take(&kit, JOB_SESSION_LOAD);
+    cr_assert_str_eq(parked_first_due(&kit.server.parked, &due_uid, &due_ns), BACK);
+    cr_assert_geq(due_ns, first_due_ns + 1000000000);
+    // It may be in a segment that was put aside: the store in use does not have it.
+    give_back_failed(&kit, asked, STORE_UNSURE);
+    while (kit.server.hub.queue.done) {
+        uv_run(&kit.loop, UV_RUN_ONCE);
+    }
+    cr_assert_null(parked_first_due(&kit.server.parked, &due_uid, &due_ns));
+    expiry_stop(&expiry);
+    kit_close(&kit);
+}
