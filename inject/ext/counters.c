@@ -171,7 +171,8 @@ static void read_text(struct counter_text *text, domain_handle *domain,
     struct json_out out = {json, ATTRIBUTES_MOST, 0, false};
     describe(domain, attr, &out);
     if (out.is_full) {
-        memcpy(json, "{}", out.len = strlen("{}"));
+        out.len = strlen("{}");
+        memcpy(json, "{}", out.len);
     }
     json[out.len] = '\0';
     text->len = text->name_len + 1 + out.len + 1;

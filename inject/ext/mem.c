@@ -2,9 +2,9 @@
 //
 // A heap or region of addresses is known by its first address, as NVTX says; another heap by its
 // name, another region by an object that is never freed. The store has names for them; what a
-// program does with them is counted as unsupported. Permissions say nothing that it has: they are
-// one object. The library behind us gives handles of its own, which the
-// program gets then, so that they need no change on their way back.
+// program does with them is counted as unsupported. The store has nothing for permissions, so all
+// of them are one object. The library behind us gives handles of its own, which the program gets
+// then, so that they need no change on their way back.
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -51,8 +51,8 @@ static void *named_heap(domain_handle *domain, const char *name) {
     size_t len = strnlen(name, NAME_MOST);
     uint64_t content = registry_content(domain, name, len);
     const struct heap *found = registry_find(REGISTRY_HEAP_CONTENT, NULL, content);
-    if (found && found->domain == inject_domain_of(domain) && found->name[len] == '\0' &&
-        strncmp(found->name, name, len) == 0) {
+    if (found && found->domain == inject_domain_of(domain) &&
+        strncmp(found->name, name, len) == 0 && found->name[len] == '\0') {
         return (void *)(uintptr_t)found;
     }
     struct heap *heap =
