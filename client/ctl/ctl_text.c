@@ -12,6 +12,7 @@
 
 #include "client/common/term.h"
 #include "client/ctl/ctl_format.h"
+#include "protocol/base/slice.h"
 #include "protocol/wire/ctlmsg.h"
 
 #define WIDTH 80
@@ -22,17 +23,12 @@
 
 // ---- status -------------------------------------------------------------------------------------
 
-static bool ends_with(const char *name, const char *end) {
-    size_t name_len = strlen(name), end_len = strlen(end);
-    return name_len >= end_len && strcmp(name + name_len - end_len, end) == 0;
-}
-
 // Makes a label of a name, without its unit: the value is printed with the unit. A name that ends
 // in _ns is a moment: "at".
 static void write_label(char *label, size_t size, const char *name) {
     int name_len = (int)strlen(name);
-    bool moment = ends_with(name, "_ns");
-    name_len -= moment ? 3 : ends_with(name, "_s") ? 2 : 0;
+    bool moment = nvtxt_ends_with(name, "_ns");
+    name_len -= moment ? 3 : nvtxt_ends_with(name, "_s") ? 2 : 0;
     snprintf(label, size, "%.*s%s:", name_len, name, moment ? " at" : "");
     for (char *c = label; *c; c++) {
         if (*c == '_') {
@@ -68,9 +64,9 @@ static void write_moment(char *value, int64_t ns) {
 
 static void write_figure(char *value, const char *name, int64_t figure) {
     char text[FORMAT_SIZE];
-    if (ends_with(name, "bytes") || strcmp(name, "bytes_in_flight") == 0) {
+    if (nvtxt_ends_with(name, "bytes") || strcmp(name, "bytes_in_flight") == 0) {
         snprintf(value, VALUE_SIZE, "%s", format_bytes(text, figure));
-    } else if (ends_with(name, "_ns")) {
+    } else if (nvtxt_ends_with(name, "_ns")) {
         write_moment(value, figure);
     } else if (strcmp(name, "uptime_s") == 0) {
         write_duration(value, figure);

@@ -10,12 +10,8 @@
 #include <unistd.h>
 
 #include "client/common/signals.h"
+#include "protocol/base/slice.h"
 #include "report/ncurep/file/input.h"
-
-static bool ends_with(const char *text, const char *end) {
-    size_t len = strlen(text), end_len = strlen(end);
-    return len >= end_len && strcmp(text + len - end_len, end) == 0;
-}
 
 static bool begins_as_one(const char *path) {
     struct stat stat;
@@ -33,7 +29,8 @@ static bool begins_as_one(const char *path) {
 }
 
 bool profile_is(const char *path) {
-    return ends_with(path, ".ncu-rep") || ends_with(path, ".ncu-repz") || begins_as_one(path);
+    return nvtxt_ends_with(path, ".ncu-rep") || nvtxt_ends_with(path, ".ncu-repz") ||
+           begins_as_one(path);
 }
 
 static enum outcome refuse(struct term *term, const char *path, int code,

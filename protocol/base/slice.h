@@ -35,6 +35,11 @@ static inline const char *nvtxt_base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+static inline bool nvtxt_ends_with(const char *text, const char *end) {
+    size_t len = strlen(text), end_len = strlen(end);
+    return len >= end_len && memcmp(text + len - end_len, end, end_len) == 0;
+}
+
 // The first `most` bytes; a character that the cut would split is left out. Text that is not UTF-8
 // is cut too, at most 4 bytes earlier: no character is longer.
 static inline struct nvtxt_slice nvtxt_slice_cut(struct nvtxt_slice text, size_t most) {

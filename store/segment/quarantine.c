@@ -69,16 +69,11 @@ int store_quarantine(const char *file, const char *path, int64_t now_ns, char *n
     return r;
 }
 
-static bool ends_with(const char *name, const char *ending) {
-    size_t len = strlen(name), size = strlen(ending);
-    return len >= size && strcmp(name + len - size, ending) == 0;
-}
-
 // Of the store whose name is `base`, and not one of its logs.
 static bool is_aside(const char *name, const char *base) {
     size_t len = strlen(base);
     return strncmp(name, base, len) == 0 && strncmp(name + len, BROKEN, sizeof(BROKEN) - 1) == 0 &&
-           !ends_with(name, "-wal") && !ends_with(name, "-shm");
+           !nvtxt_ends_with(name, "-wal") && !nvtxt_ends_with(name, "-shm");
 }
 
 static int add(struct store_segments *list, const char *folder, const char *name) {
