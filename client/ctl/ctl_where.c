@@ -134,9 +134,8 @@ static enum outcome print_store(const struct ctl_options *options, struct term *
     }
     if (options->json) {
         json_t *result = json_pack("{s:s}", "store", path);
-        json_dumpf(result, stdout, JSON_COMPACT);
+        format_json(result);
         json_decref(result);
-        putchar('\n');
     } else {
         puts(path); // as it is: it will be opened
     }
