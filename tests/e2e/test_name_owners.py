@@ -143,8 +143,10 @@ class Hello:
     def lines(self, text):
         self.line += text.count("\n")
         self.data.sendall(text.encode())
-        while '"line":%d' % self.line not in self.replies.readline():
-            pass
+        reply = ""
+        while '"line":%d' % self.line not in reply:
+            reply = self.replies.readline()
+            assert reply, "the daemon closed the connection before line %d" % self.line
 
     def end_process(self):
         self.pipe.close()
