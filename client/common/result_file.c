@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The temporary file is in the folder of the final one, so that a rename is enough. A link is
-// followed: its target is replaced, not the link. A stranger's link is not. What is replaced by a
-// rename cannot be a link that appeared meanwhile: a rename follows none.
-// Temporary files of killed exports and imports are
-// removed; a lock shows which files are still in use.
+// followed: its target is replaced, not the link. A stranger's link is not followed. A link that
+// appears meanwhile does no harm: a rename follows none. Temporary files of killed exports and
+// imports are removed; a lock shows which files are still in use.
 #include "client/common/result_file.h"
 
 #include <errno.h>

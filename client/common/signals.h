@@ -12,7 +12,7 @@ int signals_init(void);
 
 // For programs that lose nothing but a temporary file: after the first signal the program may
 // go on for SIGNALS_SOON_MS more, then it ends with that signal's status.
-#define SIGNALS_SOON_MS 500 // of a second, in which a user sees the end
+#define SIGNALS_SOON_MS 500 // who presses the key sees the end within a second
 void signals_stop_soon(void);
 
 // The file that such an end removes; borrowed. NULL: none.

@@ -17,8 +17,9 @@
     5000                       // how long output waits for a daemon that takes nothing, and how
                                // long we wait for its acknowledgement after the command's end
 #define COMMAND_LINGER_MS 1000 // after the command's end: for other processes that have its pipes
-#define COMMAND_UNREAPED_MS                                                                        \
-    1000 // after its end: how long it keeps its number for a daemon that has not looked at it
+
+// After the command's end: how long it keeps its number, for a daemon that has not looked at it.
+#define COMMAND_UNREAPED_MS 1000
 
 // How a command's run is recorded.
 struct command_record {

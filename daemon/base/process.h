@@ -25,6 +25,7 @@ struct process_stat {
     int64_t start; // in clock ticks since boot
 };
 
+// All of it is of one process. Returns false when there is none, or its file cannot be read.
 bool process_read_stat(int64_t pid, struct process_stat *stat);
 
 // Whether the process was started by `ancestor`, which began at `start`, or by a descendant of it.

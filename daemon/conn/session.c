@@ -372,8 +372,8 @@ static void open_stored(struct session *session, const struct store_session *sto
         conn_close(conn);
         return;
     }
-    parked_take(&conn->server->parked, session->id,
-                conn->peer.uid); // its bytes count with the source now
+    // Its bytes count with the source now.
+    parked_take(&conn->server->parked, session->id, conn->peer.uid);
     conn->server->hub.stats.sessions_resumed++;
     welcome(session, stored->source_id, stored->line, interp);
     send_stored_diags(session, stored);

@@ -25,9 +25,10 @@ void known_files_forget(struct follow *follow); // frees it; its source is not i
 struct follow *known_files_find_or_add(struct watch *watch, const char *path,
                                        const struct watch_stat *stat);
 
+#define KNOWN_EMPTY_MOST 4096 // empty files of all folders; each costs about 700 bytes
+
 // Whether an empty file that a look has shown is left out, because there are so many: nothing is
 // kept of it until a look shows it with bytes.
-#define KNOWN_EMPTY_MOST 4096 // of all folders; each costs about 700 bytes
 bool known_files_pass_over(const struct known_files *known, const struct watch_stat *stat);
 
 // A newer file has this number, so an older one is gone: it is not found any more.

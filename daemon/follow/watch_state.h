@@ -138,7 +138,8 @@ struct follow_step {
 struct known_files {
     struct follow *first; // in no order
     struct nvtxt_hash by_inode;
-    size_t count, blanks;
+    size_t count;
+    size_t blanks; // of them: those that are `blank`
 };
 
 // ---- The watch ----------------------------------------------------------------------------------

@@ -70,8 +70,9 @@ struct job {
     int result;                       // 0, a positive store_result, or -errno
 
     struct store_batch *batch; // JOB_BATCH: owned by the job
-    size_t
-        bytes; // JOB_BATCH: what it counts against the memory budget; SESSION_LOAD: of the session
+    // JOB_BATCH: what it counts against the memory budget. JOB_SESSION_LOAD: what the session
+    // keeps.
+    size_t bytes;
     bool commit;       // JOB_BATCH, JOB_ASK
     bool stored;       // JOB_BATCH: for the writer: committed, apart from the others
     uint64_t replaced; // JOB_BATCH: how often the store had been replaced by then

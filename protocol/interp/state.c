@@ -17,10 +17,9 @@
 //   latest        [has_latest, latest, raw_smallest, raw_largest]
 //   event         [has_event, start, pid, tid]
 //   last_seq      number of the newest range
-//   ranges        only in version 1; [[seq, announced, type, pid, tid, depth, range_id, start,
-//   category, color,
-//                  payload kind, payload bits, line, column, text, domain, excerpt], …]; with the
-//                 extension nvtx the JSON is after the excerpt
+//   ranges        [[seq, announced, type, pid, tid, depth, range_id, start, category, color,
+//                  payload kind, payload bits, line, column, text, domain, excerpt], …], only in
+//                 version 1; with the extension nvtx the JSON is after the excerpt
 //
 // Doubles are kept as the integer of their bits, so that every value survives.
 #include "protocol/interp/state.h"

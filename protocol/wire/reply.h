@@ -82,8 +82,8 @@ void nvtxt_reply_end(struct nvtxt_buf *out, uint64_t line, uint64_t events, uint
                      uint64_t errors, const char *how);
 void nvtxt_reply_error(struct nvtxt_buf *out, const char *code, const char *message);
 
-// Reads one reply (a line without LF). Strings that are too long for their member are cut, control
-// characters in them become blanks. Returns 0, or 1 when it is no reply.
+// Reads one reply (a line without LF). Strings are as nvtxt_utf8_show() has them, cut to their
+// member. Returns 0, or 1 when it is no reply.
 int nvtxt_reply_parse(struct nvtxt_slice line, struct nvtxt_reply *reply);
 
 // Reads the paths of a welcome; each buffer has NVTXT_REPLY_PATH_BYTES. "" is a path that it does

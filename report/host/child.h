@@ -96,7 +96,7 @@ void report_child_end(struct report_child *child);
 
 // ---- Parts of it, for this room -----------------------------------------------------------------
 
-// start.c: between fork() and exec, so only calls that are safe there. A descriptor of -1 is none.
+// start.c: between fork() and exec, of a program with one thread. A descriptor of -1 is none.
 struct report_start {
     const char *const *argv, *const *folders;
     char *const *environment;

@@ -78,8 +78,7 @@ int pg_socket(const struct pg *pg) {
     return PQsocket(pg->conn);
 }
 
-// ---- Failures and input
-// ---------------------------------------------------------------------------
+// ---- Failures, input ----------------------------------------------------------------------------
 
 // Ends the connection of an engine that is not one, or not well.
 static enum failure_class give_up(struct pg *pg, const char *why) {

@@ -22,8 +22,8 @@ void report_plain_text(struct nvtxt_out *out, struct nvtxt_slice text);
 size_t report_plain_width(struct nvtxt_slice text);
 
 // A name, as text shows it: of more than REPORT_PLAIN_NAME characters these, U+2026 and the number
-// of all of them; a colon at its begin is not counted. And the number of characters that this is.
-// With report_plain_full_names, which a program sets at its start, no name is cut.
+// of all of them; a colon at its beginning is not counted. And the number of characters that this
+// is. With report_plain_full_names, which a program sets at its start, no name is cut.
 #define REPORT_PLAIN_NAME 200 // more than any name that people read, less than what fills a screen
 extern bool report_plain_full_names;
 void report_plain_name(struct nvtxt_out *out, struct nvtxt_slice name);
