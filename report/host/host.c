@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each use of a file: a command line, a process, an exchange, and a reason when it went wrong. A
-// file is read once, and every process of it gets what was read. The objects that capture() gives
+// Each use of a file: a command line, a process, an exchange, and a reason when it went wrong. Each
+// process gets what was read of the file once, before the first. The objects that capture() gives
 // are made once, when a rule first asks for them.
 #include "report/host/host.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "report/host/child.h"
 #include "report/host/exchange.h"
@@ -24,17 +21,10 @@
 #include "report/metric/metric.h"
 #include "report/section/files.h"
 #include "report/serve/captured.h"
-#include "report/text/lexer.h"
 #include "report/text/message.h"
 #include "store/value/arena.h"
 
 #define REASON_BYTES 1024
-
-// What a file says, as it was read the first time.
-struct text {
-    const char *file; // borrowed, as is the path of a report_file
-    struct nvtxt_buf bytes;
-};
 
 struct host {
     struct report_runner runner; // first
@@ -46,8 +36,6 @@ struct host {
     char missing[REPORT_SANDBOX_REASON]; // why it is without it; empty: it is not, or nobody asked
     char folder[PATH_MAX];               // of rule_host.py
     char script[PATH_MAX + 16];
-    struct text *texts; // of the files so far; owned
-    size_t text_count;
     struct report_left left;
     struct report_model *model;     // of `objects`
     struct report_objects *objects; // of capture(); NULL: nobody asked yet
@@ -153,60 +141,6 @@ static void find_reason(const struct host *host, struct report_use *use,
     }
 }
 
-// ---- What a file says ---------------------------------------------------------------------------
-
-static int read_all(int fd, struct nvtxt_buf *bytes) {
-    struct stat stat_;
-    ssize_t got = 1;
-    if (fstat(fd, &stat_) != 0 || !S_ISREG(stat_.st_mode)) {
-        return -EINVAL;
-    }
-    while (got > 0 && bytes->len <= REPORT_TEXT_MAX) {
-        if (nvtxt_buf_reserve(bytes, 16384) < 0) {
-            return -ENOMEM;
-        }
-        got = read(fd, bytes->data + bytes->len, 16383);
-        bytes->len += got > 0 ? (size_t)got : 0;
-    }
-    bytes->data[bytes->len] = '\0';
-    return got < 0 ? -errno : bytes->len > REPORT_TEXT_MAX ? -EFBIG : 0;
-}
-
-// The place of a text, which is empty if the file was not read so far; NULL: no memory.
-static struct text *text_of(struct host *host, const char *file) {
-    for (size_t i = 0; i < host->text_count; i++) {
-        if (strcmp(host->texts[i].file, file) == 0) {
-            return &host->texts[i];
-        }
-    }
-    struct text *texts = realloc(host->texts, (host->text_count + 1) * sizeof(*texts));
-    if (!texts) {
-        return NULL;
-    }
-    host->texts = texts;
-    texts[host->text_count] = (struct text){.file = file};
-    return &texts[host->text_count++];
-}
-
-// Reads the file, unless that was done. Returns 0 or -errno.
-static int take_text(struct host *host, const char *file, struct nvtxt_slice *text) {
-    struct text *place = text_of(host, file);
-    int result = place ? 0 : -ENOMEM;
-    if (result == 0 && !place->bytes.data) {
-        int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        result = fd < 0 ? -errno : read_all(fd, &place->bytes);
-        if (fd >= 0) {
-            close(fd);
-        }
-    }
-    if (result < 0 && place) {
-        nvtxt_buf_deinit(&place->bytes);
-    }
-    *text = result < 0 ? (struct nvtxt_slice){0}
-                       : (struct nvtxt_slice){place->bytes.data, place->bytes.len};
-    return result;
-}
-
 // ---- A use --------------------------------------------------------------------------------------
 
 // What the process has to see, and to go to.
@@ -237,9 +171,8 @@ static void make_command(const struct host *host, const char *const *folders, co
     report_sandbox_add(line, processes);
 }
 
-// Starts the process of a use; `real` is its file.
-static int start(struct host *host, const struct report_use *use, struct report_child *child,
-                 struct nvtxt_slice text) {
+// Starts the process of a use.
+static int start(struct host *host, const struct report_use *use, struct report_child *child) {
     char folder[PATH_MAX], processes[16];
     const char *folders[REPORT_CHILD_FOLDERS + 1];
     struct report_command_line line;
@@ -260,7 +193,7 @@ static int start(struct host *host, const struct report_use *use, struct report_
     const struct report_child_wish wish = {
         .argv = line.words,
         .folders = folders,
-        .text = text,
+        .text = use->text,
         .confined = confined,
         .timeout_s = host->options.timeout_s,
         .interrupt_fd = host->options.interrupt_fd,
@@ -284,17 +217,8 @@ static void reason_of_start(const struct host *host, const char *real, int error
 // into `output`. Returns 0, -EINTR, or -ENOMEM.
 static int run_use(struct host *host, struct report_use *use, char *reason,
                    struct nvtxt_buf *output) {
-    char real[PATH_MAX];
-    struct nvtxt_slice text;
     struct report_child child;
-    *reason = '\0';
-    int end = realpath(use->file, real) ? take_text(host, use->file, &text) : -errno;
-    if (end < 0) {
-        because(reason, "cannot be read: %s", strerror(-end));
-        return end == -ENOMEM ? -ENOMEM : 0;
-    }
-    use->real = real;
-    int started = start(host, use, &child, text);
+    int end = 0, started = start(host, use, &child);
     if (started == 0) {
         const struct report_exchange exchange = {&child, answer, use};
         end = report_exchange_run(&exchange);
@@ -305,7 +229,7 @@ static int run_use(struct host *host, struct report_use *use, char *reason,
     use->raised = NULL;
     *output = child.output;
     if (started < 0 && started != -ENOMEM) {
-        reason_of_start(host, real, started, reason);
+        reason_of_start(host, use->real, started, reason);
     }
     end = started < 0 ? started : end;
     return end == -EINTR || end == -ENOMEM ? end : 0;
@@ -341,20 +265,10 @@ static struct nvtxt_slice stem_of(const char *path) {
 }
 
 // A rule that could not say what it is: its text tells, or the name of its file.
-static int describe_without(struct host *host, struct report_program *program,
-                            const struct report_file *file, struct store_arena *arena,
-                            struct report_messages *messages, const char *reason) {
-    struct nvtxt_slice text, none;
-    int result = take_text(host, file->path, &text);
-    if (result == -ENOMEM) {
-        return result;
-    }
-    if (result < 0) {
-        report_messages_add(messages, file->path, (struct report_place){0}, REPORT_FILE_ERROR,
-                            "unreadable", "%s", strerror(-result));
-        return REPORT_PROGRAM_IS_BAD;
-    }
-    *program = (struct report_program){.reason = nvtxt_slice_of(reason)};
+static int describe_without(struct report_program *program, const struct report_file *file,
+                            struct store_arena *arena, const char *reason) {
+    struct nvtxt_slice text = program->text.bytes, none;
+    *program = (struct report_program){.text = program->text, .reason = nvtxt_slice_of(reason)};
     bool has_identifier = report_peek(text, "get_identifier", &program->identifier);
     if (!has_identifier && !report_peek(text, "apply", &none)) {
         return REPORT_PROGRAM_IS_HELPER;
@@ -364,7 +278,7 @@ static int describe_without(struct host *host, struct report_program *program,
     bool has_section = report_peek(text, "get_section_identifier", &program->section);
     program->identifier = program->identifier.data ? program->identifier : stem_of(file->path);
     program->name = program->name.data ? program->name : program->identifier;
-    result = copy(&program->identifier, arena);
+    int result = copy(&program->identifier, arena);
     result = result ? result : copy(&program->name, arena);
     result = result ? result : copy(&program->description, arena);
     result =
@@ -377,6 +291,8 @@ static int describe(struct report_runner *runner, const struct report_file *file
                     struct report_messages *messages) {
     struct host *host = host_of(runner);
     struct report_use use = {.file = file->path,
+                             .real = program->text.real,
+                             .text = program->text.bytes,
                              .at = REPORT_FILE_BEGIN,
                              .version = host->options.version,
                              .arena = arena,
@@ -384,14 +300,9 @@ static int describe(struct report_runner *runner, const struct report_file *file
                              .messages = messages};
     struct nvtxt_buf output = {0};
     char reason[REASON_BYTES];
-    struct text *known = text_of(host, file->path);
-    if (!known) {
-        return -ENOMEM;
-    }
-    nvtxt_buf_deinit(&known->bytes); // it is loaded anew
     if (!host->python.program[0]) {
         because(reason, "%s not found", host->options.python);
-        int result = describe_without(host, program, file, arena, messages, reason);
+        int result = describe_without(program, file, arena, reason);
         program->not_run = true;
         return result;
     }
@@ -400,7 +311,7 @@ static int describe(struct report_runner *runner, const struct report_file *file
     if (result == 0 && reason[0]) {
         report_messages_add(messages, file->path, use.at, REPORT_FILE_ERROR, "bad-rule", "%s",
                             reason);
-        result = describe_without(host, program, file, arena, messages, reason);
+        result = describe_without(program, file, arena, reason);
         program->output = (struct nvtxt_slice){output.data, output.len};
         result = result ? result : copy(&program->output, arena);
         result = result == REPORT_PROGRAM_IS_HELPER ? REPORT_PROGRAM_IS_BAD : result;
@@ -450,6 +361,8 @@ static int apply(struct report_runner *runner, const struct report_program_call 
                                      .view = host->options.view};
     struct report_use use = {.show = &show,
                              .file = call->file,
+                             .real = call->program->text.real,
+                             .text = call->program->text.bytes,
                              .version = host->options.version,
                              .call = call,
                              .left = &host->left,
@@ -519,10 +432,6 @@ void report_host_free(struct report_runner *runner) {
         json_decref(host->left.vault);
         report_serve_free(host->serve);
         report_captured_free(host->objects);
-        for (size_t i = 0; i < host->text_count; i++) {
-            nvtxt_buf_deinit(&host->texts[i].bytes);
-        }
-        free(host->texts);
     }
     free(host);
 }

@@ -30,6 +30,7 @@ enum report_use_said { REPORT_USE_NOTHING, REPORT_USE_ALL, REPORT_USE_RAISED };
 struct report_use {
     const char *file;                       // as it is shown
     const char *real;                       // as the process gets it
+    struct nvtxt_slice text;                // of the file
     const char *version;                    // of nvtxt-report
     const struct report_program_call *call; // NULL: it is asked what it is
     struct report_left *left;

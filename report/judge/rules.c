@@ -132,13 +132,12 @@ static int load_program(const struct loading *loading, const struct report_file 
     if (!program) {
         return -ENOMEM;
     }
-    if (!file->safe) {
-        report_messages_add(loading->messages, file->path, REPORT_FILE_BEGIN, REPORT_FILE_ERROR,
-                            "unsafe-folder", "others may write to this file or its folder");
-        rules->failed++;
-        return 0;
+    int r = report_file_read_program(file, &rules->arena, &program->text, loading->messages);
+    if (r != 0) {
+        rules->failed += r > 0;
+        return r < 0 ? r : 0;
     }
-    int r = rules->runner->describe(rules->runner, file, &rules->arena, program, loading->messages);
+    r = rules->runner->describe(rules->runner, file, &rules->arena, program, loading->messages);
     rules->failed += r == REPORT_PROGRAM_IS_BAD;
     if (r != 0) {
         return r < 0 ? r : 0;

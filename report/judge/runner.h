@@ -8,16 +8,17 @@
 #include <stddef.h>
 
 #include "protocol/base/slice.h"
+#include "report/section/files.h"
 
 struct report_builder;
-struct report_file;
 struct report_messages;
 struct report_metrics;
 struct report_result;
 struct store_arena;
 
-// What a program says of itself. All is in the arena of the call.
+// What a program is, and what it says of itself. All is in the arena of the call.
 struct report_program {
+    struct report_program_text text; // all its processes get it
     struct nvtxt_slice identifier, name, description;
     struct nvtxt_slice section; // data NULL: of none
     const struct nvtxt_slice *parents;
@@ -47,7 +48,8 @@ struct report_program_call {
 };
 
 struct report_runner {
-    // Asks a file what it is. Returns 0, one of the above, -EINTR after a signal, or -ENOMEM.
+    // Asks a file, whose text is there, what it is. Returns 0, one of the above, -EINTR after a
+    // signal, or -ENOMEM.
     int (*describe)(struct report_runner *runner, const struct report_file *file,
                     struct store_arena *arena, struct report_program *program,
                     struct report_messages *messages);

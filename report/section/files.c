@@ -52,27 +52,7 @@ const char *report_file_shown(const struct report_file *file) {
     return file->builtin ? "(built in)" : file->path;
 }
 
-static bool is_safe(const struct stat *stat) {
-    return (stat->st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
-           (stat->st_uid == 0 || stat->st_uid == geteuid());
-}
-
-// What a link leads to counts as well.
-static bool is_safe_link(const char *path) {
-    struct stat stat_;
-    char real[PATH_MAX];
-    if (lstat(path, &stat_) == 0 && !S_ISLNK(stat_.st_mode)) {
-        return true;
-    }
-    char *slash = realpath(path, real) ? strrchr(real, '/') : NULL;
-    if (!slash) {
-        return false;
-    }
-    slash[slash == real] = '\0';
-    return stat(real, &stat_) == 0 && is_safe(&stat_);
-}
-
-static int add_file(struct walk *walk, const char *path, bool safe) {
+static int add_file(struct walk *walk, const char *path) {
     struct report_files *files = walk->files;
     if (files->count == files->room) {
         size_t room = files->room ? files->room * 2 : 32;
@@ -84,8 +64,7 @@ static int add_file(struct walk *walk, const char *path, bool safe) {
         files->room = room;
     }
     const char *copy = store_arena_copy(&files->arena, path, strlen(path));
-    files->files[files->count] =
-        (struct report_file){.path = copy, .builtin = walk->builtin, .safe = safe};
+    files->files[files->count] = (struct report_file){.path = copy, .builtin = walk->builtin};
     files->count += copy != NULL;
     return copy ? 0 : -ENOMEM;
 }
@@ -122,7 +101,7 @@ static bool is_ours(const char *name) {
 static int walk_here(struct walk *walk);
 
 // Files first (`folders` false), then folders.
-static int walk_entry(struct walk *walk, const char *name, bool folder_is_safe, bool folders) {
+static int walk_entry(struct walk *walk, const char *name, bool folders) {
     size_t end = strlen(walk->path), room = sizeof(walk->path) - end;
     struct stat stat_;
     int r = 0, len = snprintf(walk->path + end, room, "/%s", name);
@@ -130,8 +109,7 @@ static int walk_entry(struct walk *walk, const char *name, bool folder_is_safe, 
         if (folders) {
             r = S_ISDIR(stat_.st_mode) ? walk_here(walk) : 0;
         } else if (S_ISREG(stat_.st_mode) && is_ours(name)) {
-            r = add_file(walk, walk->path,
-                         folder_is_safe && is_safe(&stat_) && is_safe_link(walk->path));
+            r = add_file(walk, walk->path);
         }
     }
     walk->path[end] = '\0';
@@ -155,7 +133,7 @@ static int walk_here(struct walk *walk) {
     }
     for (int pass = 0; pass < 1 + walk->recursive; pass++) {
         for (int i = 0; i < count && r == 0; i++) {
-            r = walk_entry(walk, entries[i]->d_name, is_safe(&stat_), pass == 1);
+            r = walk_entry(walk, entries[i]->d_name, pass == 1);
         }
     }
     for (int i = 0; i < count; i++) {
@@ -285,6 +263,8 @@ int report_files_find(struct report_files *files, const struct report_search_fol
     return r;
 }
 
+// ---- What a file says ---------------------------------------------------------------------------
+
 static int read_bytes(int fd, char *data, size_t size, size_t *len) {
     *len = 0;
     while (*len < size) {
@@ -300,31 +280,139 @@ static int read_bytes(int fd, char *data, size_t size, size_t *len) {
     return 0;
 }
 
-int report_file_read(const struct report_file *file, struct store_arena *arena,
-                     struct nvtxt_slice *text, struct report_messages *messages) {
-    struct stat stat;
+static int say_unreadable(const struct report_file *file, struct report_messages *messages,
+                          int error) {
+    report_messages_add(messages, file->path, (struct report_place){0}, REPORT_FILE_ERROR,
+                        "unreadable", "%s", strerror(error));
+    return 1;
+}
+
+// Opens the file. Returns its descriptor, or -1 with errno.
+static int open_file(const struct report_file *file, struct stat *stat) {
     int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int r = fd < 0 || fstat(fd, &stat) != 0 ? -errno : 0;
+    if (fd >= 0 && fstat(fd, stat) != 0) {
+        int error = errno;
+        close(fd);
+        errno = error;
+        fd = -1;
+    }
+    return fd;
+}
+
+// Takes the descriptor.
+static int read_file(const struct report_file *file, int fd, const struct stat *stat,
+                     struct store_arena *arena, struct nvtxt_slice *text,
+                     struct report_messages *messages) {
     // One byte more than a file may have, so that a larger one is told.
     size_t size =
-        r < 0 || stat.st_size > (off_t)REPORT_TEXT_MAX ? REPORT_TEXT_MAX + 1 : (size_t)stat.st_size;
-    char *data = r < 0 ? NULL : store_arena_take(arena, size + 1, 1);
-    r = data ? read_bytes(fd, data, size, &text->len) : r;
-    if (fd >= 0) {
-        close(fd);
-    }
+        stat->st_size > (off_t)REPORT_TEXT_MAX ? REPORT_TEXT_MAX + 1 : (size_t)stat->st_size;
+    char *data = store_arena_take(arena, size + 1, 1);
+    int r = data ? read_bytes(fd, data, size, &text->len) : -ENOMEM;
+    close(fd);
     if (r < 0) {
-        report_messages_add(messages, file->path, (struct report_place){0}, REPORT_FILE_ERROR,
-                            "unreadable", "%s", strerror(-r));
-        return 1;
-    }
-    if (!data) {
-        return -ENOMEM;
+        return data ? say_unreadable(file, messages, -r) : r;
     }
     data[text->len] = '\0';
     text->data = data;
     return 0;
 }
+
+int report_file_read(const struct report_file *file, struct store_arena *arena,
+                     struct nvtxt_slice *text, struct report_messages *messages) {
+    struct stat stat;
+    int fd = open_file(file, &stat);
+    return fd < 0 ? say_unreadable(file, messages, errno)
+                  : read_file(file, fd, &stat, arena, text, messages);
+}
+
+// ---- Who may change a file ----------------------------------------------------------------------
+
+static bool is_owned(const struct stat *stat) {
+    return stat->st_uid == 0 || stat->st_uid == geteuid();
+}
+
+static bool is_safe(const struct stat *stat) {
+    return (stat->st_mode & (S_IWGRP | S_IWOTH)) == 0 && is_owned(stat);
+}
+
+// The first folder on the way to a real path that others may change. In a sticky one nobody else
+// can put another thing in the place of the next folder; but it is not where a rule may lie, since
+// others could add to what it imports.
+static bool has_unsafe_folder(const char *real, char folder[PATH_MAX]) {
+    struct stat stat;
+    for (const char *next, *slash = real; slash; slash = next) {
+        size_t len = slash == real ? 1 : (size_t)(slash - real);
+        next = strchr(slash + 1, '/');
+        memcpy(folder, real, len);
+        folder[len] = '\0';
+        if (lstat(folder, &stat) != 0 ||
+            !(is_safe(&stat) || (next && stat.st_mode & S_ISVTX && is_owned(&stat)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The folder that has the file, or the link to it.
+static bool find_listed(const struct report_file *file, char real[PATH_MAX]) {
+    char folder[PATH_MAX];
+    const char *name = strrchr(file->path, '/');
+    int len = snprintf(folder, sizeof(folder), "%.*s/.", (int)(name - file->path), file->path);
+    if (len >= PATH_MAX || !realpath(folder, real) || strlen(real) + 3 > PATH_MAX) {
+        return false;
+    }
+    strcat(real, real[1] ? "/." : ".");
+    return true;
+}
+
+static bool is_same(const char *path, const struct stat *opened) {
+    struct stat stat_;
+    return lstat(path, &stat_) == 0 && stat_.st_dev == opened->st_dev &&
+           stat_.st_ino == opened->st_ino;
+}
+
+// What was opened is what is at its real path. Nobody else can change that if all folders on the
+// way there are safe, so they are looked at after it was opened.
+static bool is_all_safe(const struct report_file *file, const struct stat *opened,
+                        char real[PATH_MAX], char folder[PATH_MAX]) {
+    folder[0] = '\0';
+    return S_ISREG(opened->st_mode) && is_safe(opened) && find_listed(file, real) &&
+           !has_unsafe_folder(real, folder) && realpath(file->path, real) &&
+           !has_unsafe_folder(real, folder) && is_same(real, opened);
+}
+
+static int say_unsafe(const struct report_file *file, const char *folder, const char *real,
+                      struct report_messages *messages) {
+    size_t len = strlen(folder);
+    bool is_above = len > 0 && strchr(real + len + (len > 1), '/');
+    report_messages_add(messages, file->path, REPORT_FILE_BEGIN, REPORT_FILE_ERROR, "unsafe-folder",
+                        is_above ? "others may write to %s, a folder above it"
+                                 : "others may write to this file or its folder",
+                        folder);
+    return 1;
+}
+
+int report_file_read_program(const struct report_file *file, struct store_arena *arena,
+                             struct report_program_text *text, struct report_messages *messages) {
+    char real[PATH_MAX], folder[PATH_MAX];
+    struct stat stat;
+    int fd = open_file(file, &stat);
+    if (fd < 0) {
+        return say_unreadable(file, messages, errno);
+    }
+    if (!is_all_safe(file, &stat, real, folder)) {
+        close(fd);
+        return say_unsafe(file, folder, real, messages);
+    }
+    int r = read_file(file, fd, &stat, arena, &text->bytes, messages);
+    if (r == 0 && text->bytes.len > REPORT_TEXT_MAX) {
+        return say_unreadable(file, messages, EFBIG);
+    }
+    text->real = r == 0 ? store_arena_copy(arena, real, strlen(real)) : NULL;
+    return r == 0 && !text->real ? -ENOMEM : r;
+}
+
+// ---- Messages -----------------------------------------------------------------------------------
 
 // A message borrows the path of its file, so the pointers tell which file it is.
 static bool is_of(const struct report_files *files, const char *path) {

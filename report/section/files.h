@@ -17,7 +17,6 @@ struct report_search_folder {
 struct report_file {
     const char *path;
     bool builtin; // in a folder of the package
-    bool safe;    // only its owner may write to it and its folder, and that is root or the caller
 };
 
 struct report_files {
@@ -47,6 +46,18 @@ const char *report_file_shown(const struct report_file *file);
 // or is too large, or -ENOMEM.
 int report_file_read(const struct report_file *file, struct store_arena *arena,
                      struct nvtxt_slice *text, struct report_messages *messages);
+
+// A file that is run, as it was read once: by the descriptor that was looked at.
+struct report_program_text {
+    const char *real; // its path without links
+    struct nvtxt_slice bytes;
+};
+
+// The same for a file that is run, if only root and the caller may change it: the file, its folder
+// and that of a link to it, and each folder above them, but that others may write to one above if
+// it is sticky, as /tmp is. Returns 1 after a message also when it is another's to change.
+int report_file_read_program(const struct report_file *file, struct store_arena *arena,
+                             struct report_program_text *text, struct report_messages *messages);
 
 // Puts messages into the order of the files, those of other files first; within a file they stay as
 // they are. Returns 0 or -ENOMEM.

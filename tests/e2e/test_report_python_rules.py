@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 from client import ENV, Folder
@@ -389,6 +390,50 @@ def test_files_that_others_may_write_are_refused():
             os.chown(os.path.join(path, "bad.py"), 65534, 65534)
             got = report("check", option, store, PYTHON, "--rule-timeout=600")
             equal((got[0], got[2].count("[unsafe-folder]")), (1, 1))
+
+
+def test_folders_above_a_rule_are_safe_too():
+    with Folder() as folder:
+        store, above = f1(folder), folder.name("above")
+        elsewhere = folder.name("elsewhere")
+        os.mkdir(above)
+        path = folder_of(folder, good=GOOD).split("=")[1]
+        inner = os.path.join(above, "rules")
+        os.rename(path, inner)
+        os.mkdir(elsewhere)
+        os.symlink(inner, os.path.join(elsewhere, "link"))
+        os.mkdir(os.path.join(elsewhere, "links"))
+        os.symlink(os.path.join(inner, "good.py"), os.path.join(elsewhere, "links", "good.py"))
+        for mode, refused in ((0o755, 0), (0o775, 1), (0o757, 1), (0o1777, 0)):
+            os.chmod(above, mode)
+            for given in (inner, os.path.join(elsewhere, "link"),
+                          os.path.join(elsewhere, "links")):
+                got = report("check", "--section-folder=" + given, store, PYTHON,
+                             "--rule-timeout=600")
+                equal((got[0], got[2].count("others may write to %s, a folder above it "
+                                            "[unsafe-folder]" % os.path.realpath(above))),
+                      (refused, refused), (oct(mode), given, got))
+        os.chmod(above, 0o755)
+
+
+def test_a_rule_is_what_was_looked_at():
+    """What is changed after the files were found is seen, for each is looked at once it is open."""
+    with Folder() as folder, tempfile.TemporaryDirectory() as flags:
+        store = f1(folder)
+        os.chmod(flags, 0o777) # the user nobody, if root starts the rule
+        option = folder_of(folder, b=GOOD)
+        path = option.split("=")[1]
+        write(os.path.join(path, "a.py"),
+              "import os, time\nopen(%r, 'w').close()\nwhile not os.path.exists(%r):\n"
+              "    time.sleep(0.01)\n" % (os.path.join(flags, "runs"), os.path.join(flags, "go")))
+        check = subprocess.Popen([program("client", "nvtxt-report"), "check", option, store,
+                                  PYTHON, "--sandbox=never", "--rule-timeout=600"], env=ENV,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: os.path.exists(os.path.join(flags, "runs")), "the first rule", 120)
+        os.chmod(os.path.join(path, "b.py"), 0o646)
+        open(os.path.join(flags, "go"), "w").close()
+        errors = check.communicate(timeout=600)[1]
+        equal((check.returncode, errors.count("[unsafe-folder]")), (1, 1), errors)
 
 
 def test_without_python_nothing_is_run():

@@ -68,8 +68,15 @@ static struct world *world_new(const char *lines, double timeout_s) {
     return world;
 }
 
+static void read_program(struct world *world) {
+    const struct report_file file = {.path = world->file};
+    cr_assert_eq(
+        report_file_read_program(&file, &world->arena, &world->program.text, &world->messages), 0);
+}
+
 static int describe(struct world *world) {
-    const struct report_file file = {.path = world->file, .safe = true};
+    const struct report_file file = {.path = world->file};
+    read_program(world);
     return world->runner->describe(world->runner, &file, &world->arena, &world->program,
                                    &world->messages);
 }
@@ -80,6 +87,7 @@ static bool has_rule(const void *rules, struct nvtxt_slice identifier) {
 }
 
 static void apply(struct world *world) {
+    read_program(world);
     world->program.identifier = NVTXT_SLICE("rule");
     world->model = report_kit_f1();
     cr_assert_eq(report_scopes_new(&world->scopes, world->model, REPORT_SCOPE_CAPTURE), 0);
