@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #pragma GCC visibility push(default)
@@ -578,7 +579,9 @@ static uint64_t losses(enum region_loss why, bool alive) {
 
 void nvtxt_get_stats(struct nvtxt_stats *stats) {
     int saved = errno;
+    uint32_t was_busy = thread_busy;
     struct nvtxt_stats all = {.size = stats->size};
+    thread_busy = was_busy ? was_busy : 1; // a child of a handler that forks has no region
     bool alive = atomic_load(atomic_load(&recorder.alive)) && atomic_load(&recorder.has_region);
     for (int why = 0; why < LOSSES; why++) {
         *(why == LOSS_UNSUPPORTED ? &all.ignored : &all.dropped) +=
@@ -592,18 +595,21 @@ void nvtxt_get_stats(struct nvtxt_stats *stats) {
         all.lines_acked = atomic_load(&life_sender.lines_acked);
         all.connected = atomic_load(&life_sender.is_connected);
     }
+    thread_busy = was_busy;
     memcpy(stats, &all, stats->size < sizeof(all) ? stats->size : sizeof(all));
     errno = saved;
 }
 
 // ---- For libnvtxt-inject ------------------------------------------------------------------------
 
+// In a handler that interrupts who reads the environment, that would wait for itself.
 bool nvtxt_private_is_secure(void) {
-    uint32_t was_busy = thread_busy;
-    thread_busy = was_busy ? was_busy : 1;
-    options_read();
-    thread_busy = was_busy;
-    return lib_options.is_secure;
+    if (!thread_busy) {
+        thread_busy = 1;
+        options_read();
+        thread_busy = 0;
+    }
+    return getauxval(AT_SECURE) != 0;
 }
 
 bool nvtxt_private_is_excluded(const struct nvtxt_domain *domain) {
@@ -615,7 +621,10 @@ uint64_t nvtxt_private_now(void) {
 }
 
 void nvtxt_private_unsupported(uint64_t calls) {
+    uint32_t was_busy = thread_busy;
+    thread_busy = was_busy ? was_busy : 1;
     recorder_lose(LOSS_UNSUPPORTED, calls);
+    thread_busy = was_busy;
 }
 
 void nvtxt_private_complain(const char *format, ...) {

@@ -154,6 +154,11 @@ static void take_early_losses(void) {
     }
 }
 
+// Whether a handler has forked since, and this is the child: it begins anew, with its next call.
+static bool is_forked(pid_t from) {
+    return getpid() != from;
+}
+
 // Under the recorder's lock.
 static int start(bool is_child) {
     if (now_ns() < retry_at || has_ended || lib_options.is_secure) {
@@ -167,6 +172,7 @@ static int start(bool is_child) {
         return -EPERM;
     }
     static _Atomic uint32_t *word;
+    pid_t self = getpid();
     atomic_store(&recorder.attention, 0);
     if (!is_child) {
         clock_choose();
@@ -178,18 +184,24 @@ static int start(bool is_child) {
     if (r == 0) {
         r = make_region(is_child);
     }
+    if (is_forked(self)) {
+        return -EAGAIN;
+    }
     if (r < 0) {
         retry_at = now_ns() + RETRY_NS;
         return r;
     }
     recorder.region.head->is_tsc = clock_is_tsc;
     recorder.region.head->states[0].clock = clock_now();
-    owner = getpid();
+    owner = self;
     take_early_losses();
     atomic_store_explicit(&recorder.has_region, true, memory_order_release);
     prepare_sender();
     atomic_store(&recorder.attention, RECORDER_NO_SENDER);
     start_sender(HANDLER_CALL);
+    if (is_forked(self)) {
+        return -EAGAIN;
+    }
     recorder_set_alive(word);
     take_early_losses(); // of a signal handler meanwhile
     options_log("recording as %s", lib_options.name);

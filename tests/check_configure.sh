@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What README says to install is what the build needs, libsystemd-dev included; and, with
+# What README says to install is what the build needs, libsystemd-dev included; what a libc has is
+# asked by configure, and not taken from the version of one libc; and, with
 # NVTXT_TEST_LONG=1, because configure takes its time: without libsystemd no units are installed,
 # and it is said; without libzstd another file stands for it; --enable-hardening and --enable-coverage do what they say.
 set -u
@@ -21,6 +22,10 @@ sed -n '/^    apt install autoconf/,/^    \.\/autogen/p' "$top/README.md" >"$wor
 for package in $packages_build libsystemd-dev; do
     grep -qw -e "$package" "$work/list" || fault "README's list of packages lacks $package"
 done
+
+# Other libcs do not know the macro; AC_CHECK_FUNCS asks for what it would stand for.
+found=$(cd "$top" && grep -rn --include='*.[ch]' __GLIBC_PREREQ -- */)
+[ -z "$found" ] || fault "configure should ask for the function: $found"
 
 [ -n "${NVTXT_TEST_LONG:-}" ] || {
     [ "$bad" = 0 ] || exit 1

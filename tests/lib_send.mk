@@ -24,5 +24,8 @@ plain_lib_refusals_LDADD = $(core_ldadd)
 plain_lib_refusals_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mmap,--wrap=madvise,--wrap=ftruncate \
 	-Wl,--wrap=fstat,--wrap=socket,--wrap=connect,--wrap=send,--wrap=recv,--wrap=getrandom \
 	-Wl,--wrap=pthread_create,--wrap=pthread_key_create,--wrap=pthread_attr_init,--wrap=open
+plain_programs += plain/lib_handlers
+plain_lib_handlers_LDADD = $(core_ldadd)
+plain_lib_handlers_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getenv
 unit_programs += unit/test_pass
 unit_test_pass_LDADD = $(core_ldadd)

@@ -8,7 +8,9 @@
 // The file is opened when a part of it is mapped, and closed again: a descriptor that stays would
 // be one of the program's, which may close it and use its number for a file of its own.
 //
-// Mappings are MADV_DONTFORK: a child has none of its parent's rings, and makes its own.
+// Mappings are MADV_DONTFORK: a child has none of its parent's rings, and makes its own. A call
+// that a handler interrupted to fork goes on in the child all the same; the whole region is covered
+// then, since nobody knows what of it the call is about to touch.
 #include "lib/ring/region.h"
 
 #include <errno.h>
@@ -97,14 +99,11 @@ static int give(const struct region *region, char *memory, uint64_t at, uint64_t
     return r == -EFAULT ? -ENOSPC : r; // to touch it would be SIGBUS
 }
 
+// Its place is kept before madvise(MADV_DONTFORK): a child has it then, or knows what to cover.
 static char *map(uint64_t bytes, int fd, uint64_t at) {
     int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
     char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)at);
-    if (memory == MAP_FAILED) {
-        return NULL;
-    }
-    madvise(memory, bytes, MADV_DONTFORK);
-    return memory;
+    return memory == MAP_FAILED ? NULL : memory;
 }
 
 uint64_t region_file_bytes(uint64_t ring_bytes, uint64_t window_bytes) {
@@ -134,7 +133,11 @@ static int map_fixed(struct region *region, int fd, uint64_t bytes) {
     if (r == 0 && !(region->base = map(fixed, fd, 0))) {
         r = -errno;
     }
-    return r < 0 ? r : give(region, region->base, 0, pages(sizeof(struct region_head)));
+    if (r < 0) {
+        return r;
+    }
+    madvise(region->base, fixed, MADV_DONTFORK);
+    return give(region, region->base, 0, pages(sizeof(struct region_head)));
 }
 
 static void place(struct region *region) {
@@ -159,6 +162,7 @@ int region_make(struct region *region, const char *path, uint64_t ring_bytes,
                 uint64_t window_bytes) {
     *region = (struct region){.is_file = path != NULL, .window_at = table_at(TABLES)};
     region->chunk_at = region->window_at + window_bytes;
+    region->chunk_len = REGION_CHUNK_RINGS * ring_bytes;
     int fd = -1;
     if (path) {
         if (*path != '/' || strlen(path) >= sizeof(region->path)) {
@@ -207,6 +211,23 @@ void region_unmap(struct region *region) {
     *region = (struct region){0};
 }
 
+static void cover(void *at, uint64_t bytes) {
+    mmap(at, bytes, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+}
+
+void region_cover(const struct region *region) {
+    if (region->base) {
+        cover(region->base, region->chunk_at);
+        for (uint32_t i = 0; i < REGION_CHUNKS; i++) {
+            char *chunk = atomic_load(&region->chunks[i]);
+            if (chunk) {
+                cover(chunk, region->chunk_len);
+            }
+        }
+    }
+}
+
 void region_borrow(struct region *region, const struct region_tables *borrowed) {
     region->strings = borrowed->strings;
     region->domains = borrowed->domains;
@@ -244,6 +265,7 @@ int region_chunk(struct region *region, uint32_t chunk) {
         return r;
     }
     atomic_store_explicit(&region->chunks[chunk], memory, memory_order_release);
+    madvise(memory, bytes, MADV_DONTFORK);
     atomic_store(&region->head->chunks, chunk + 1);
     return 0;
 }

@@ -151,6 +151,7 @@ struct region {
     dev_t device; // of the file
     ino_t inode;
     uint64_t chunk_at;  // offset of the first chunk in the file
+    uint64_t chunk_len; // bytes of each chunk: the head, which says it too, may not be there
     uint64_t window_at; // of the window
     _Atomic uint64_t window_granted;
     _Atomic uint64_t closed;     // start/end ranges whose end a pass has found
@@ -175,6 +176,10 @@ void region_set_session(struct region *region, const struct region_session *sess
 
 // Gives the memory back, not the file.
 void region_unmap(struct region *region);
+
+// In a child, whose parent's region is not there: private memory of zeros at its addresses, for a
+// call that goes on as in the parent. No record fits into a ring of it.
+void region_cover(const struct region *region);
 
 // The data of a ring, or NULL when its chunk is not there.
 char *region_ring(const struct region *region, uint32_t ring);

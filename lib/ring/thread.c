@@ -35,8 +35,8 @@ static pthread_key_t end_key;
 static bool has_end_key;
 static uint32_t next_ring;
 
-// In a child that has not recorded yet: the thread that forked. Another one may record first.
-static struct thread *forked;
+// What a thread has while it has no ring: nothing fits in it.
+static struct ring_head no_ring;
 
 void recorder_lose(enum region_loss why, uint64_t calls) {
     bool has_region = atomic_load_explicit(&recorder.has_region, memory_order_acquire) &&
@@ -72,7 +72,6 @@ static void unlink_thread(struct thread *thread) {
     if (*at) {
         *at = thread->next;
     }
-    forked = forked == thread ? NULL : forked;
     atomic_fetch_add(&recorder.recorded_before, atomic_load(&thread->recorded));
     stacks_deinit(&thread->stacks);
     thread->next = recorder.free_threads;
@@ -158,27 +157,36 @@ void recorder_free_ring(uint32_t ring) {
     pthread_mutex_unlock(&recorder.lock);
 }
 
-// Under the lock. In a child only the thread that forked has come along; it keeps its handles and
-// depths.
-static int start_process(bool is_child) {
-    struct thread *self = is_child && forked ? forked : thread_self;
-    for (struct thread *next, *thread = is_child ? recorder.threads : NULL; thread; thread = next) {
+// The thread of a child that has come along keeps its handles and depths, but has no ring.
+static void leave_ring(struct thread *thread) {
+    thread->writer = (struct ring_writer){.head = &no_ring, .size = RING_LAP_BYTES};
+    stacks_forget_recorded(&thread->stacks);
+    atomic_store(&thread->recorded, 0);
+    thread->open = 0;
+}
+
+// Only the thread that forked is in a child. If a new one records first, nobody knows which of the
+// entries is still somebody's: all stay, and one that calls gets its ring then.
+static void leave_parent(void) {
+    for (struct thread *next, *thread = recorder.threads; thread; thread = next) {
         next = thread->next;
-        if (thread != self) {
+        if (thread_self && thread != thread_self) {
             unlink_thread(thread);
+        } else {
+            leave_ring(thread);
         }
     }
+    atomic_store(&recorder.has_region, false);
+    atomic_store(&recorder.recorded_before, 0);
+    atomic_store(&recorder.ignored, 0);
+    atomic_store(&recorder.begun, 0);
+    next_ring = 0;
+}
+
+// Under the lock.
+static int start_process(bool is_child) {
     if (is_child) {
-        atomic_store(&recorder.has_region, false);
-        atomic_store(&recorder.recorded_before, 0);
-        atomic_store(&recorder.ignored, 0);
-        atomic_store(&recorder.begun, 0);
-        next_ring = 0;
-        if (self) {
-            stacks_forget_recorded(&self->stacks);
-            atomic_store(&self->recorded, 0);
-            self->open = 0;
-        }
+        leave_parent();
     }
     return recorder.on_start(is_child);
 }
@@ -265,12 +273,25 @@ void thread_begin_for_name(void) {
 
 // ---- Recording ----------------------------------------------------------------------------------
 
+// In a child, for the thread that forked when another one recorded before it.
+static char *reserve_in_first(struct thread *thread, uint32_t bytes, uint32_t reserve) {
+    int saved = errno;
+    bool given = false;
+    if (thread->writer.head == &no_ring) {
+        pthread_mutex_lock(&recorder.lock);
+        given = give_ring(thread, (uint32_t)gettid());
+        pthread_mutex_unlock(&recorder.lock);
+    }
+    errno = saved;
+    return given ? ring_reserve(&thread->writer, bytes, reserve) : NULL;
+}
+
 bool thread_record(struct thread *thread, const struct record_view *view, uint32_t reserve) {
     uint32_t flags = record_flags(view);
     bool has_id = view->kind == RECORD_START || view->kind == RECORD_END;
     uint32_t bytes = record_bytes(has_id, flags, view->text_len, view->json_len);
     char *room = ring_reserve(&thread->writer, bytes, reserve);
-    if (!room) {
+    if (!room && !(room = reserve_in_first(thread, bytes, reserve))) {
         return false;
     }
     record_write(room, view, flags, bytes);
@@ -302,11 +323,6 @@ void recorder_after_fork(void) {
     }
 }
 
-static void cover(void *at, size_t bytes) {
-    mmap(at, bytes, PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-}
-
 // The call that a handler has interrupted goes on in the child, in memory that nobody reads.
 void recorder_in_child(void) {
     _Atomic uint32_t *word = atomic_load(&recorder.alive);
@@ -322,12 +338,8 @@ void recorder_in_child(void) {
         atomic_store(&recorder.lost_early[why], 0); // the parent tells its own
     }
     atomic_store(&recorder.ignored, 0);
-    struct thread *self = thread_self;
-    forked = self;
-    if (thread_busy && self && self->writer.data) {
-        uintptr_t head = (uintptr_t)self->writer.head & ~(uintptr_t)(REGION_PAGE - 1);
-        cover(self->writer.data, self->writer.size);
-        cover((void *)head, REGION_PAGE);
+    if (thread_busy) {
+        region_cover(&recorder.region);
     }
 }
 
@@ -341,17 +353,7 @@ _Atomic uint32_t *recorder_make_word(void) {
     return word;
 }
 
-// From now on the thread that forked does not ask for its ring.
-static void give_forked_ring(void) {
-    static struct ring_head none; // in which nothing fits
-    if (forked && forked != thread_self && !give_ring(forked, (uint32_t)getpid())) {
-        forked->writer = (struct ring_writer){.head = &none, .size = RING_LAP_BYTES};
-    }
-    forked = NULL;
-}
-
 void recorder_set_alive(_Atomic uint32_t *word) {
-    give_forked_ring();
     atomic_store(&word[1], LOCKS_GOOD);
     atomic_store(&word[0], 1);
     atomic_store_explicit(&recorder.alive, word, memory_order_release);

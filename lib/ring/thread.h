@@ -97,7 +97,7 @@ static inline struct thread *thread_enter(void) {
     atomic_signal_fence(memory_order_seq_cst);
     _Atomic uint32_t *alive = atomic_load_explicit(&recorder.alive, memory_order_acquire);
     struct thread *thread = thread_self;
-    if (__builtin_expect(!thread || !atomic_load_explicit(alive, memory_order_relaxed), 0)) {
+    if (__builtin_expect(!thread || !atomic_load_explicit(alive, memory_order_acquire), 0)) {
         thread = thread_begin();
         if (!thread) {
             thread_busy = 0;
@@ -140,8 +140,8 @@ void recorder_free_ring(uint32_t ring);
 // lock.
 uint64_t recorder_recorded(void);
 
-// For fork: holds the locks over it; in the parent, in the child. The child's ring is replaced by
-// private memory, because a handler may have forked in the middle of a call.
+// For fork: holds the locks over it; in the parent, in the child. The region is replaced by private
+// memory in the child if a handler has forked in the middle of a call.
 void recorder_before_fork(void);
 void recorder_after_fork(void);
 void recorder_in_child(void);

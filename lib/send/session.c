@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "protocol/base/utf8.h"
 #include "protocol/text/uuid.h"
 
@@ -136,7 +137,7 @@ static void log_no_daemon(struct session *session, int error) {
     if (session->options->path_count == 0) { // the reason was logged before
         return;
     }
-#if __GLIBC_PREREQ(2, 32) // strerror() may allocate
+#ifdef HAVE_STRERRORDESC_NP // strerror() may allocate
     snprintf(more, sizeof(more), " %s: %s", path, strerrordesc_np(error));
 #else
     snprintf(more, sizeof(more), " %s: error %d", path, error);

@@ -224,13 +224,14 @@ def test_two_hundred_children_that_libc_did_not_make():
 
 def test_a_child_in_which_another_thread_records_first():
     needs_threads_in_children()
-    with Daemon() as daemon:
-        with Program(daemon.socket, "second", **NO_LEAKS) as program:
-            child = int(program.end()[0])
-        equal(texts(daemon), {"parent": 1, "short 0": 1, "child 0": 1, "own": 1})
-        equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE globalTid & 0xffffff = %d "
-                           "ORDER BY text" % child), [("child 0",), ("own",)])
-        no_diagnostics(daemon)
+    for how in ("fork", "clone"):
+        with Daemon() as daemon:
+            with Program(daemon.socket, "second", how, **NO_LEAKS) as program:
+                child = int(program.end()[0])
+            equal(texts(daemon), {"parent": 1, "short 0": 1, "child 0": 1, "own": 1})
+            equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE globalTid & 0xffffff = %d "
+                               "ORDER BY text" % child), [("child 0",), ("own",)])
+            no_diagnostics(daemon)
 
 
 def test_children_by_other_ways():

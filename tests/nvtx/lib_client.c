@@ -198,18 +198,19 @@ static void storm(char **arguments) {
     nvtxt_pop();
 }
 
-// A child in which another thread records before the one that forked, in whose range both are.
+// fork|clone: a child in which another thread records before the one that forked, in whose range
+// both are.
 static void second(char **arguments) {
     int status;
-    (void)arguments;
     nvtxt_push("parent");
-    pid_t pid = fork();
+    pid_t pid = strcmp(arguments[0], "clone") == 0 ? bare_fork() : fork();
     if (pid == 0) {
         pthread_t thread;
         must(pthread_create(&thread, NULL, mark_once, NULL) == 0, "pthread_create");
         pthread_join(thread, NULL);
         child_work(0);
-        exit(0);
+        flush();
+        _exit(0);
     }
     must(waitpid(pid, &status, 0) == pid && status == 0, "the child");
     nvtxt_pop();
