@@ -234,10 +234,11 @@ static const char *why_not_named(void *context, uint32_t pid) {
         return why_memory;
     }
     int64_t owner = owners_of(owners, pid);
-    if (owner == OWNERS_NOBODY || claims->peer->uid == 0) {
+    if (owner == OWNERS_NOBODY) {
         return on_use(context, pid) < 0 ? why_memory : NULL;
     }
-    return owner == claims->peer->uid      ? NULL
+    bool may = owner == claims->peer->uid || claims->peer->uid == 0; // root takes nothing away
+    return may                             ? NULL
            : owner == OWNERS_SHARED        ? NVTXT_WHY_SHARED
            : owners_is_proven(owners, pid) ? why_proven
                                            : why_first;

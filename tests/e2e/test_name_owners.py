@@ -180,8 +180,16 @@ def test_only_the_first_user_of_a_process_names_it():
         send(daemon.socket, FIRST, NAMES.format("own"))
         daemon.ended(3)
         lib.equal(daemon.query(SHOWN), [("own", "own", "own")])
-        send(daemon.socket, 0, NAMES.format("administrator"))
+        # Root changes what it names, and takes nothing away.
+        send(daemon.socket, 0, "@SetProcessName, ProcessId, Name\nSetProcessName, 5000700, administrator\n")
         daemon.ended(4)
+        lib.equal(daemon.query(SHOWN), [("administrator", "own", "own")])
+        lib.equal(owner(daemon), [(FIRST, 0)])
+        send(daemon.socket, FIRST, NAMES.format("again"))
+        daemon.ended(5)
+        lib.equal(daemon.query(SHOWN), [("again",) * 3])
+        send(daemon.socket, 0, NAMES.format("administrator"))
+        daemon.ended(6)
         lib.equal(daemon.query(SHOWN), [("administrator",) * 3])
 
 
