@@ -105,15 +105,13 @@ static void print_all(const struct where *where) {
 // Says why there is no daemon, to people.
 static enum outcome say_none(const struct found *found, const struct ctl_options *options,
                              struct term *term) {
-    char text[SEARCH_MOST * 640], advice[512];
-    enum outcome outcome = search_explain(&found->data, text, sizeof(text), advice, sizeof(advice));
-    bool named = search_is_named(&found->data);
-    if (!options->json && named) {
-        term_say(term, "%s%s%s", text, *advice ? "; " : "", advice);
-    } else if (!options->json) {
+    if (search_is_named(&found->data)) {
+        return find_say_none(options->json ? NULL : term, &found->data);
+    }
+    if (!options->json) {
         term_say(term, "no daemon accepts; 'nvtxtd &' starts one of your own");
     }
-    return named ? outcome : OUTCOME_NO_DAEMON;
+    return OUTCOME_NO_DAEMON;
 }
 
 static enum outcome flush(struct term *term) {

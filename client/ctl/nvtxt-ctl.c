@@ -193,7 +193,6 @@ static enum outcome say_no_control(const struct ctl_options *options, struct ter
                                    const struct found *found) {
     const struct search_place *data = &found->data.places[found->won];
     const struct search_place *control = &found->control.places[found->won];
-    char why[SEARCH_MOST * 640], advice[512];
     if (found->silent == CONTROL_LINK_TIMEOUT && data->is_named) {
         return say_stuck(options, term, data->path);
     }
@@ -203,16 +202,13 @@ static enum outcome say_no_control(const struct ctl_options *options, struct ter
                  found->silent ? control_link_why(found->silent) : search_why(control));
         return OUTCOME_NO_DAEMON;
     }
-    struct search one = {.places = {*control}, .count = 1, .won = -1};
-    enum outcome outcome = search_explain(&one, why, sizeof(why), advice, sizeof(advice));
-    term_say(term, "%s; %s", why, advice);
-    return outcome;
+    const struct search one = {.places = {*control}, .count = 1, .won = -1};
+    return find_say_none(term, &one);
 }
 
 // Uses the daemon that was named, or the first that accepts.
 static enum outcome connect_daemon(struct control_link *link, const struct ctl_options *options,
                                    struct found *found, struct term *term) {
-    char text[SEARCH_MOST * 640], advice[512];
     bool named = search_is_named(&found->data);
     int timeout_ms = (int)options->timeout_ms;
     struct find_how how = {.named = options->socket,
@@ -223,10 +219,7 @@ static enum outcome connect_daemon(struct control_link *link, const struct ctl_o
                                              : PROBE_ASK_MS};
     find_daemon(found, &how);
     if (found->won < 0) {
-        enum outcome outcome = search_explain(named ? &found->data : &found->control, text,
-                                              sizeof(text), advice, sizeof(advice));
-        term_say(term, "%s%s%s", text, *advice ? "; " : "", advice);
-        return outcome;
+        return find_say_none(term, named ? &found->data : &found->control);
     }
     if (found->control.won < 0) {
         return say_no_control(options, term, found);

@@ -133,6 +133,15 @@ void find_daemon(struct found *found, const struct find_how *how) {
     }
 }
 
+enum outcome find_say_none(struct term *term, const struct search *search) {
+    char text[SEARCH_MOST * 640], advice[512];
+    enum outcome outcome = search_explain(search, text, sizeof(text), advice, sizeof(advice));
+    if (term) {
+        term_say(term, "%s%s%s", text, *advice ? "; " : "", advice);
+    }
+    return outcome;
+}
+
 // ---- The store ----------------------------------------------------------------------------------
 
 void find_stores(const struct found *found, struct search *stores) {
@@ -208,13 +217,9 @@ static enum outcome say_no_store(struct term *term, const struct found *found,
 
 // A daemon that was named is not there, or does not say.
 static enum outcome say_no_daemon(struct term *term, const struct found *found) {
-    char text[SEARCH_MOST * 640], advice[512];
     const struct search_place *daemon = &found->data.places[0];
     if (found->won < 0) {
-        enum outcome outcome =
-            search_explain(&found->data, text, sizeof(text), advice, sizeof(advice));
-        term_say(term, "%s%s%s", text, *advice ? "; " : "", advice);
-        return outcome;
+        return find_say_none(term, &found->data);
     }
     const char *control = found->control.places[0].path;
     term_say(term,

@@ -32,6 +32,10 @@ struct find_how {
 // Notes what came of each place that was tried.
 void find_daemon(struct found *found, const struct find_how *how);
 
+// Says that no place of a search accepts: what was tried, and what to do about it. Returns as
+// search_explain(). `term` NULL: nothing is said.
+enum outcome find_say_none(struct term *term, const struct search *search);
+
 // Lists the stores in the order in which a program tries them: $NVTXT_STORE alone; else that of a
 // daemon that was named, alone; else that of the daemon that won, and the usual ones. A daemon at a
 // usual place that does not say has the usual store. None: the named daemon is absent, or does not
