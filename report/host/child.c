@@ -240,11 +240,11 @@ static void kill_all(const struct report_child *child) {
 
 static void watch(struct report_child *child) {
     int64_t now = now_ns();
-    if (child->ended || child->too_much || now < child->watch_ns) {
+    if (now < child->watch_ns) {
         return;
     }
     child->watch_ns = now + REPORT_CHILD_WATCH_MS * INT64_C(1000000);
-    if (report_watch_is_too_much(child)) {
+    if (!child->ended && !child->too_much && report_watch_is_too_much(child)) {
         child->too_much = true;
         kill_all(child);
     }
