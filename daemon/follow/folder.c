@@ -18,9 +18,10 @@
 #include "daemon/follow/watch_state.h"
 
 #define BURST_USUAL 8192   // half of what the kernel keeps by default
-#define LOOK_AGAIN_MS 5000 // at folders without events
+#define LOOK_AGAIN_MS 5000 // at folders without events, or with uncounted files
 
 static void list_next(struct folder *folder);
+static void on_timer(uv_timer_t *timer);
 
 // ---- Names --------------------------------------------------------------------------------------
 
@@ -68,10 +69,19 @@ static void leave_alone(struct folder *folder, struct folder_name *name, const c
                 watch_escaped(path, text, sizeof(text)));
 }
 
+// Only a list of all names tells how many there are: an event may tell of one that was counted.
+static void count_passed_over(struct folder *folder) {
+    if (folder->list.all) {
+        folder->passed_over++;
+    } else if (!uv_is_active((uv_handle_t *)&folder->timer)) {
+        uv_timer_start(&folder->timer, on_timer, LOOK_AGAIN_MS, 0);
+    }
+}
+
 // Another file may have had its name.
 static void pass_over(struct folder *folder, struct folder_name *name) {
     char text[512];
-    folder->passed_over++;
+    count_passed_over(folder);
     if (!folder->logged_empty) {
         log_warning("the watched folders have more than %d empty files: the others are followed "
                     "from their first byte on folder=\"%s\"",
