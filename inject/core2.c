@@ -158,8 +158,8 @@ static void name_category_w(const domain *in, uint32_t category, const wchar_t *
 }
 
 static struct inject_string *register_string_a(const domain *in, const char *text) {
-    struct inject_string *handle = inject_string_new(text);
     abi_function next = chain_find(ABI_CORE2, ABI_DOMAIN_REGISTER_STRING_A);
+    struct inject_string *handle = inject_string_new(text, next != NULL);
     if (next) {
         void *its = ((void *(*)(void *, const char *))next)(inject_domain_chained(in), text);
         if (handle) {
@@ -170,8 +170,8 @@ static struct inject_string *register_string_a(const domain *in, const char *tex
 }
 
 static struct inject_string *register_string_w(const domain *in, const wchar_t *text) {
-    struct inject_string *handle = inject_string_new(TEXT_OF_WIDE(text));
     abi_function next = chain_find(ABI_CORE2, ABI_DOMAIN_REGISTER_STRING_W);
+    struct inject_string *handle = inject_string_new(TEXT_OF_WIDE(text), next != NULL);
     if (next) {
         void *its = ((void *(*)(void *, const wchar_t *))next)(inject_domain_chained(in), text);
         if (handle) {

@@ -7,10 +7,14 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "lib/private.h"
+
 #define CHUNK_BYTES ((size_t)64 * 1024)
+#define STRINGS_MOST ((size_t)48 << 20) // less than libnvtxt keeps, whatever their lengths are
 
 struct chunk {
     _Atomic size_t used;
@@ -68,14 +72,34 @@ struct inject_domain *inject_domain_new(const char *name) {
     return handle;
 }
 
-struct inject_string *inject_string_new(const char *text) {
-    size_t len = text ? strlen(text) : 0;
-    struct inject_string *handle = inject_alloc(sizeof(*handle) + len + 1);
-    if (handle) {
-        char *copy = (char *)(handle + 1);
-        memcpy(copy, text ? text : "", len);
-        handle->string = nvtxt_string_get(copy);
-        handle->text = copy;
+static bool take_room(size_t bytes) {
+    static _Atomic size_t used;
+    bool has_room = atomic_load(&used) + bytes <= STRINGS_MOST;
+    if (has_room) {
+        atomic_fetch_add(&used, bytes);
+    } else {
+        nvtxt_private_unsupported(1);
+    }
+    return has_room;
+}
+
+static struct inject_string *find_string(const struct nvtxt_string *string, const char *text) {
+    struct inject_string *known = string ? atomic_load(nvtxt_private_handle_of(string)) : NULL;
+    return known && strcmp(known->text, text) == 0 ? known : NULL;
+}
+
+struct inject_string *inject_string_new(const char *text, bool is_chained) {
+    text = text ? text : "";
+    const struct nvtxt_string *string = nvtxt_string_get(text);
+    struct inject_string *handle = is_chained ? NULL : find_string(string, text);
+    size_t size = sizeof(*handle) + strlen(text) + 1;
+    if (handle || !take_room(rounded(size, 16)) || !(handle = inject_alloc(size))) {
+        return handle;
+    }
+    handle->string = string;
+    handle->text = strcpy((char *)(handle + 1), text);
+    if (string && !is_chained) {
+        atomic_store(nvtxt_private_handle_of(string), handle);
     }
     return handle;
 }

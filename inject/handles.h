@@ -6,6 +6,7 @@
 // a call in a signal handler, in malloc or in a child cannot stand still.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,7 +32,11 @@ void *inject_alloc(size_t size);
 
 // A new handle; NULL without memory. Texts are copied, and NULL is "".
 struct inject_domain *inject_domain_new(const char *name);
-struct inject_string *inject_string_new(const char *text);
+
+// The same text gives the same handle, unless the library behind us may have one of its own for
+// each
+// (`is_chained`). All have 48 MiB together; NULL, which is no text, and counted, beyond.
+struct inject_string *inject_string_new(const char *text, bool is_chained);
 
 // A handle of a program's may be NULL.
 static inline struct nvtxt_domain *inject_domain_of(const struct inject_domain *handle) {

@@ -33,7 +33,7 @@ static const struct inject_string *title(const char *verb, const char *name) {
     memcpy(text, verb, verb_len);
     memcpy(text + verb_len, name, len);
     text[verb_len + len] = '\0';
-    return inject_string_new(text);
+    return inject_string_new(text, false);
 }
 
 static const struct abi_sync *chained_attributes(const struct abi_sync *sync,

@@ -473,6 +473,9 @@ const struct nvtxt_string *nvtxt_string_get(const char *text) {
     struct nvtxt_string *string = NULL;
     if (catalog_enter()) {
         string = catalog_string(text ? text : "");
+        if (!string) {
+            recorder_lose(LOSS_UNSUPPORTED, 1);
+        }
         thread_leave();
     }
     errno = saved;
@@ -610,6 +613,10 @@ bool nvtxt_private_is_secure(void) {
         thread_busy = 0;
     }
     return getauxval(AT_SECURE) != 0;
+}
+
+_Atomic(void *) *nvtxt_private_handle_of(const struct nvtxt_string *string) {
+    return &((struct nvtxt_string *)string)->handle;
 }
 
 bool nvtxt_private_is_excluded(const struct nvtxt_domain *domain) {

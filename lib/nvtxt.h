@@ -80,7 +80,8 @@ int nvtxt_init(const struct nvtxt_options *options);
 struct nvtxt_domain *nvtxt_domain_get(const char *name);
 
 /* The same text gives the same string. Beyond 65,536 strings or 16 MiB of them events cost what
- * those with a text do. NULL, which is no text: without memory, and in a signal handler. */
+ * those with a text do. NULL, which is no text: beyond 64 MiB more, and without memory (both are
+ * counted as ignored), and in a signal handler. */
 const struct nvtxt_string *nvtxt_string_get(const char *text);
 
 /* An event of this moment. */

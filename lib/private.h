@@ -16,6 +16,9 @@ bool nvtxt_private_is_secure(void);
 // Whether events of the domain (NULL: none) are left out.
 bool nvtxt_private_is_excluded(const struct nvtxt_domain *domain);
 
+// Where libnvtxt-inject keeps its handle of a string.
+_Atomic(void *) *nvtxt_private_handle_of(const struct nvtxt_string *string);
+
 // The clock of the records, in nanoseconds.
 uint64_t nvtxt_private_now(void);
 

@@ -345,7 +345,7 @@ static struct nvtxt_string *add_string(struct text_slot *slot) {
         return NULL;
     }
     catalog.string_handles[number] =
-        (struct nvtxt_string){number, slot->text.len, catalog.tables.text + slot->text.at, 0};
+        (struct nvtxt_string){number, slot->text.len, catalog.tables.text + slot->text.at, 0, NULL};
     slot->string = number + 1;
     catalog.strings++;
     publish();

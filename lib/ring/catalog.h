@@ -49,7 +49,7 @@ int catalog_use(struct region *region, bool is_child);
 struct nvtxt_domain *catalog_domain(const char *name);
 
 // The string of a text, at most RECORD_TEXT_MAX bytes of it. Beyond the tables it has no number.
-// NULL without memory.
+// NULL without memory, and beyond MORE_STRINGS_BYTES of those.
 struct nvtxt_string *catalog_string(const char *text);
 
 // Names something; `what` and `json` may be NULL. The newest text of (kind, domain, key, what)

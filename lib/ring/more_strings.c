@@ -17,6 +17,7 @@ static struct {
     uint32_t size, used; // of the slots
     char *piece;         // where the next string may lie
     size_t left;         // bytes of it
+    size_t bytes;        // of all pieces
 } more;
 
 static void *map(size_t bytes) {
@@ -63,10 +64,11 @@ static bool grow(void) {
 static struct nvtxt_string *place(size_t bytes) {
     bytes = (bytes + 7) & ~(size_t)7;
     if (bytes > more.left) {
-        char *piece = map(PIECE_BYTES);
+        char *piece = more.bytes < MORE_STRINGS_BYTES ? map(PIECE_BYTES) : NULL;
         if (!piece) {
             return NULL;
         }
+        more.bytes += PIECE_BYTES;
         more.piece = piece;
         more.left = PIECE_BYTES;
     }
@@ -85,7 +87,7 @@ struct nvtxt_string *more_strings_add(const char *text, size_t len) {
         return NULL;
     }
     char *copy = memcpy(string + 1, text, len);
-    *string = (struct nvtxt_string){STRING_INLINE, (uint32_t)len, copy, 0};
+    *string = (struct nvtxt_string){STRING_INLINE, (uint32_t)len, copy, 0, NULL};
     *slot_of(more.slots, more.size, text, len) = string;
     more.used++;
     return string;

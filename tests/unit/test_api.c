@@ -301,6 +301,29 @@ Test(api, sends_strings_beyond_their_memory) {
     cr_assert_eq(kit.event.payload.int64, -1);
 }
 
+Test(api, keeps_so_much_of_strings_and_counts_the_others) {
+    static char text[RECORD_TEXT_MAX + 1];
+    struct nvtxt_stats stats = {.size = sizeof(stats)};
+    int kept = 0, most = 96 * 1024 / 16; // 96 MiB
+    memset(text, 's', RECORD_TEXT_MAX);
+    for (; kept < most; kept++) {
+        memcpy(text,
+               &(char[3]){(char)('a' + kept % 26), (char)('a' + kept / 26 % 26),
+                          (char)('a' + kept / 676)},
+               3);
+        if (!nvtxt_string_get(text)) {
+            break;
+        }
+    }
+    cr_assert_gt(kept, 78 * 1024 / 16);
+    cr_assert_lt(kept, 81 * 1024 / 16);
+    cr_assert_null(nvtxt_string_get(text));
+    text[0] = text[1] = text[2] = 'a';
+    cr_assert_not_null(nvtxt_string_get(text));
+    nvtxt_get_stats(&stats);
+    cr_assert_eq(stats.ignored, 2);
+}
+
 Test(api, has_no_domain_beyond_the_table) {
     setenv("NVTXT_DOMAIN_EXCLUDE", "last", 1);
     char name[32];

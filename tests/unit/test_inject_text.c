@@ -61,3 +61,34 @@ Test(handles, are_none_without_memory) {
     cr_assert_eq(errno, 12345);
     cr_assert_not_null(inject_alloc(1));
 }
+
+Test(inject_strings, gives_the_same_text_the_same_handle) {
+    struct inject_string *one = inject_string_new("a text", false);
+    cr_assert_not_null(one);
+    cr_assert_eq(inject_string_new("a text", false), one);
+    cr_assert_neq(inject_string_new("another text", false), one);
+    cr_assert_neq(inject_string_new("a text", true), one);
+    cr_assert_eq(inject_string_new("a text", false), one);
+    cr_assert_str_eq(one->text, "a text");
+    cr_assert_eq(inject_string_new(NULL, false), inject_string_new("", false));
+}
+
+Test(inject_strings, keeps_so_much_and_counts_the_others) {
+    static char text[4096];
+    struct nvtxt_stats stats = {.size = sizeof(stats)};
+    size_t kept = 0, most = 96 * 256; // 96 MiB
+    memset(text, 's', sizeof(text) - 1);
+    for (; kept < most; kept++) {
+        memcpy(text,
+               &(char[3]){(char)('a' + kept % 26), (char)('a' + kept / 26 % 26),
+                          (char)('A' + kept / 676)},
+               3);
+        if (!inject_string_new(text, false)) {
+            break;
+        }
+    }
+    cr_assert_gt(kept, 47 * 256);
+    cr_assert_lt(kept, 49 * 256);
+    nvtxt_get_stats(&stats);
+    cr_assert_eq(stats.ignored, 1);
+}
