@@ -214,17 +214,19 @@ def test_a_name_of_a_host_belongs_to_a_role():
         equal("the host name new belongs to another role than b: to a" in said, True, said)
 
 
-def old_schema(server, schema="nvtxt"):
-    """Version 1, as its own program made it."""
-    with open(os.path.join(HERE, "fleet_v1.sql"), encoding="utf-8") as file:
-        server.rows("BEGIN; %s; SELECT nvtxt.make_partitions(%s, %s + 1); COMMIT"
-                    % (file.read(), TODAY, TODAY))
+def version_1():
+    """The schema of version 1, as its own program made it."""
+    text = ""
+    for path in (os.path.join(HERE, "..", "..", "ship", "sql", "1.sql"), os.path.join(HERE, "fleet_roles_v1.sql")):
+        with open(path, encoding="utf-8") as file:
+            text += file.read()
+    return text
 
 
 def test_a_schema_of_version_1_is_brought_up():
     with database() as server, Daemon() as daemon, daemon.session() as session:
         args = ("--target", server.target(user="a"), "--store", daemon.store, "--host", "h")
-        old_schema(server)
+        server.rows("BEGIN; %s; SELECT nvtxt.make_partitions(%s, %s + 1); COMMIT" % (version_1(), TODAY, TODAY))
         role(server, "a")
         role(server, "b")
         session.send('TimeBase = Manual\nProcessId = 7\nThreadId = 8\n@RangePush, Time, Message\n'
@@ -278,8 +280,7 @@ def test_a_step_belongs_to_whom_the_schema_belongs():
     with database() as server, Daemon() as daemon:
         server.rows("DROP ROLE IF EXISTS keeper; CREATE ROLE keeper LOGIN CREATEROLE; "
                     "GRANT CREATE ON DATABASE %s TO keeper" % server.database)
-        with open(os.path.join(HERE, "fleet_v1.sql"), encoding="utf-8") as file:
-            server.rows("BEGIN; %s; COMMIT" % file.read(), user="keeper")
+        server.rows("BEGIN; %s; COMMIT" % version_1(), user="keeper")
         role(server, "a")
         good("init", "--target", server.target())  # a superuser
         equal(server.rows("SELECT DISTINCT relowner::regrole FROM pg_class WHERE relnamespace = "
