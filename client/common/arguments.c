@@ -185,6 +185,11 @@ bool arguments_mapping_needs_times(const struct arguments_mapping *mapping) {
 
 // ---- The command line ---------------------------------------------------------------------------
 
+#define FIRST 256 // value of the first row for getopt_long(); below it are letters
+#define MOST 64   // rows of one program, a bit each; nvtxt-report has the most
+
+enum { ANSWER_HELP = FIRST + MOST, ANSWER_VERSION };
+
 enum outcome arguments_refuse(const struct term *term) {
     fprintf(stderr, "Try '%s --help'.\n", term->program);
     return OUTCOME_USAGE;
@@ -192,9 +197,9 @@ enum outcome arguments_refuse(const struct term *term) {
 
 static enum outcome answer(const struct arguments_parser *parser, int option) {
     struct term *term = parser->term;
-    if (option == 'h' && parser->print_help_of) {
+    if (option == ANSWER_HELP && parser->print_help_of) {
         parser->print_help_of(parser->values);
-    } else if (option == 'h') {
+    } else if (option == ANSWER_HELP) {
         parser->print_help();
     } else {
         printf("%s (%s) %s\n", term->program, PACKAGE_NAME, PACKAGE_VERSION);
@@ -205,9 +210,6 @@ static enum outcome answer(const struct arguments_parser *parser, int option) {
     }
     return OUTCOME_ANSWERED;
 }
-
-#define FIRST 256 // value of the first row for getopt_long(); below it are letters
-#define MOST 64   // rows of one program, a bit each; nvtxt-report has the most
 
 struct tables {
     struct {
@@ -304,13 +306,68 @@ static const char *name_at(const void *context, size_t index) {
     return index < tables->named ? tables->names[index].name : NULL;
 }
 
-// getopt_long() has said what is wrong with the option.
+static size_t name_bytes(const char *word) {
+    return strcspn(word + 2, "=");
+}
+
+// The next name from place `i` on that begins as the word does; NULL: no more.
+static const struct option *find_name(const struct tables *tables, const char *word, size_t *i) {
+    while (*i < tables->named) {
+        const struct option *name = &tables->names[(*i)++];
+        if (strncmp(name->name, word + 2, name_bytes(word)) == 0) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
+static void say_unknown(struct term *term, const struct tables *tables, const char *word) {
+    char names[512] = "";
+    size_t i = 0, len = 0;
+    for (const struct option *name; (name = find_name(tables, word, &i)) && len < sizeof(names);) {
+        len += (size_t)snprintf(names + len, sizeof(names) - len, " '--%s'", name->name);
+    }
+    if (len > 0) {
+        term_say(term, "option '%s' is ambiguous; possibilities:%s", word, names);
+    } else {
+        term_say(term, "unrecognized option '%s'", word);
+    }
+}
+
+static void say_value(struct term *term, const struct tables *tables, const char *word) {
+    const struct option *name;
+    size_t i = 0;
+    while ((name = find_name(tables, word, &i)) && name->val != optopt) {
+    }
+    if (name && name->has_arg == required_argument) {
+        term_say(term, "option '--%s' requires an argument", name->name);
+    } else {
+        term_say(term, "option '--%s' doesn't allow an argument", name ? name->name : "");
+    }
+}
+
+// What getopt_long() would say of the option, which it would print as it is.
+static void say_option(const struct arguments_parser *parser, const struct tables *tables,
+                       const char *word) {
+    bool has_value = optopt != ':' && optopt != '-' && strchr(tables->letters, optopt);
+    if (optopt == 0) {
+        say_unknown(parser->term, tables, word);
+    } else if (optopt >= FIRST) {
+        say_value(parser->term, tables, word);
+    } else if (has_value) {
+        term_say(parser->term, "option requires an argument -- '%c'", optopt);
+    } else {
+        term_say(parser->term, "invalid option -- '%c'", optopt);
+    }
+}
+
 static enum outcome refuse_option(const struct arguments_parser *parser,
                                   const struct tables *tables, const char *word) {
     bool unknown = optopt == 0 && strncmp(word, "--", 2) == 0; // else it has the row's number there
-    size_t len = unknown ? strcspn(word + 2, "=") : 0;
+    size_t len = unknown ? name_bytes(word) : 0;
     const char *near =
         len > 0 ? nvtxt_near((struct nvtxt_slice){word + 2, len}, name_at, tables) : NULL;
+    say_option(parser, tables, word);
     if (near) {
         term_say(parser->term, "did you mean '--%s'?", near);
     }
@@ -349,17 +406,18 @@ enum outcome arguments_parse(struct arguments_parser *parser, int argc, char **a
     const char *value = NULL;
     enum outcome result = OUTCOME_DONE;
     int option;
+    opterr = 0;
     strcpy(tables.letters, parser->take_word ? "-" : "");
     add_rows(&tables, parser->rows, parser->values);
-    add_name(&tables, "help", no_argument, 'h');
-    add_name(&tables, "version", no_argument, 'V');
+    add_name(&tables, "help", no_argument, ANSWER_HELP);
+    add_name(&tables, "version", no_argument, ANSWER_VERSION);
     while (result == 0 &&
            (option = getopt_long(argc, argv, tables.letters, tables.names, NULL)) != -1) {
         value = optarg;
-        result = option == 'h' || option == 'V' ? answer(parser, option)
-                 : option == '?'                ? refuse_option(parser, &tables, argv[optind - 1])
-                 : option == 1                  ? parser->take_word(parser, optarg)
-                                                : take_option(parser, &tables, option);
+        result = option == ANSWER_HELP || option == ANSWER_VERSION ? answer(parser, option)
+                 : option == '?' ? refuse_option(parser, &tables, argv[optind - 1])
+                 : option == 1   ? parser->take_word(parser, optarg)
+                                 : take_option(parser, &tables, option);
     }
     // "--" may also be the value of the last option.
     parser->dashes = argv[optind - 1] != value && strcmp(argv[optind - 1], "--") == 0;

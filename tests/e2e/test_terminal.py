@@ -109,6 +109,20 @@ def test_a_sentence_of_each_program():
             clean(shown, args)
 
 
+def test_options_that_a_program_does_not_know():
+    for name in ("nvtxt-send", "nvtxt-import", "nvtxt-check", "nvtxt-export", "nvtxt-ctl",
+                 "nvtxt-report"):
+        if os.path.exists(program("client", name)):
+            for option, wanted in (("--" + NAME, "unrecognized option '--begin"),
+                                   ("--help=" + NAME, "option '--help' doesn't allow an argument"),
+                                   ("--he=" + NAME, "option '--help' doesn't allow an argument"),
+                                   ("-\033", "invalid option -- ' '")):
+                status, _, shown = run_client(name, option)
+                equal(status, 64, (name, shown))
+                assert shown.startswith("%s: %s" % (name, wanted)), (name, shown)
+                clean(shown + "begin", name)
+
+
 def test_the_log_of_the_daemon_and_of_the_library():
     with Folder() as folder:
         conf = folder.write("conf", "[nvtxtd]\n%s=1\n" % NAME)
