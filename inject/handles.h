@@ -34,8 +34,7 @@ void *inject_alloc(size_t size);
 struct inject_domain *inject_domain_new(const char *name);
 
 // The same text gives the same handle, unless the library behind us may have one of its own for
-// each
-// (`is_chained`). All have 48 MiB together; NULL, which is no text, and counted, beyond.
+// each (`is_chained`). All have 48 MiB together; beyond, it is NULL, which is no text, and counted.
 struct inject_string *inject_string_new(const char *text, bool is_chained);
 
 // A handle of a program's may be NULL.
