@@ -32,9 +32,9 @@ struct report_objects_calls {
     // The names of all its metrics; NULL after the last one.
     int (*metric_names)(const struct report_objects *objects, size_t range, size_t action,
                         struct store_arena *arena, const char *const **names);
-    // The metric, or NULL: the action has none of that name. Its unit and its description are not of
-    // the arena: they live as long as the objects, since a column of `values` shows them after the
-    // arena was used for other actions.
+    // The metric, or NULL: the action has none of that name. Its unit and its description are not
+    // of the arena: they live as long as the objects, since a column of `values` shows them after
+    // the arena was used for other actions.
     int (*metric)(const struct report_objects *objects, size_t range, size_t action,
                   const char *name, struct store_arena *arena, const struct report_metric **metric);
     // The same of everything; all are NULL where there is none. What they give lives until
