@@ -185,8 +185,8 @@ static bool is_counter(const struct counter *counter, domain_handle *domain, uin
            counter->len == text->len && memcmp(counter->name, text->text, text->len) == 0;
 }
 
-static const struct counter *new_counter(domain_handle *domain, uint64_t number, uint64_t schema,
-                                         const struct counter_text *text) {
+static struct counter *new_counter(domain_handle *domain, uint64_t schema,
+                                   const struct counter_text *text) {
     struct counter *counter =
         registry_has_room(REGISTRY_COUNTER) ? inject_alloc(sizeof(*counter) + text->len) : NULL;
     if (counter) {
@@ -195,7 +195,6 @@ static const struct counter *new_counter(domain_handle *domain, uint64_t number,
         counter->string = nvtxt_string_get(counter->name);
         counter->domain = inject_domain_of(domain);
         counter->schema = schema;
-        counter->number = number;
     }
     return counter;
 }
@@ -230,14 +229,17 @@ static uint64_t counter_register(domain_handle *domain, const struct abi_counter
     struct counter_text text;
     read_text(&text, domain, attr, name);
     uint64_t content = registry_content(domain, text.text, text.len) ^ (uint32_t)schema;
-    const struct counter *counter = own ? registry_find(REGISTRY_COUNTER, domain, own)
-                                        : registry_find(REGISTRY_COUNTER_CONTENT, NULL, content);
-    if (is_counter(counter, domain, schema, &text)) {
-        return counter->number;
+    const struct counter *known = own ? registry_find(REGISTRY_COUNTER, domain, own)
+                                      : registry_find(REGISTRY_COUNTER_CONTENT, NULL, content);
+    if (is_counter(known, domain, schema, &text)) {
+        return known->number;
     }
-    uint64_t number = own ? own : registry_number(REGISTRY_COUNTER, its);
-    counter = new_counter(domain, number, schema, &text);
-    if (registry_put(REGISTRY_COUNTER, domain, number, counter)) {
+    struct counter *counter = new_counter(domain, schema, &text);
+    if (!counter) {
+        return own ? own : registry_lost(REGISTRY_COUNTER, its);
+    }
+    counter->number = own ? own : registry_number(REGISTRY_COUNTER, its);
+    if (registry_put(REGISTRY_COUNTER, domain, counter->number, counter)) {
         const char *json = counter->name + text.name_len + 1;
         nvtxt_private_name_counter(inject_domain_of(domain), counter->name,
                                    strcmp(json, "{}") == 0 ? NULL : json);
@@ -245,7 +247,7 @@ static uint64_t counter_register(domain_handle *domain, const struct abi_counter
             registry_put(REGISTRY_COUNTER_CONTENT, NULL, content, counter);
         }
     }
-    return number;
+    return counter->number;
 }
 
 // ---- Samples ------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ static uint64_t keep_schema(domain_handle *domain, const void *attr, size_t byte
     bool has_room = registry_has_room(REGISTRY_SCHEMA);
     void *memory = has_room ? inject_alloc(bytes) : NULL;
     if (!memory) {
-        return registry_number(REGISTRY_SCHEMA, its);
+        return registry_lost(REGISTRY_SCHEMA, its);
     }
     const struct schema *schema = copy(attr, memory);
     number = schema->id ? schema->id : registry_number(REGISTRY_SCHEMA, its);
@@ -150,14 +150,12 @@ static bool is_scope(const struct scope *scope, domain_handle *domain, uint64_t 
            strcmp(scope->path, path) == 0;
 }
 
-static const struct scope *new_scope(domain_handle *domain, uint64_t own, uint64_t number,
-                                     const char *path, size_t len) {
+static struct scope *new_scope(domain_handle *domain, uint64_t own, const char *path, size_t len) {
     struct scope *scope =
         registry_has_room(REGISTRY_SCOPE) ? inject_alloc(sizeof(*scope) + len + 1) : NULL;
     if (scope) {
         scope->domain = inject_domain_of(domain);
         scope->own = own;
-        scope->number = number;
         memcpy(scope->path, path, len);
     }
     return scope;
@@ -172,15 +170,18 @@ uint64_t registration_scope(domain_handle *domain, const struct abi_scope *attr)
     }
     uint64_t own = HAS(attr, id) ? attr->id : 0;
     uint64_t content = registry_content(domain, path, (size_t)len);
-    const struct scope *scope = own ? registry_find(REGISTRY_SCOPE, domain, own)
+    const struct scope *known = own ? registry_find(REGISTRY_SCOPE, domain, own)
                                     : registry_find(REGISTRY_SCOPE_CONTENT, NULL, content);
-    if (is_scope(scope, domain, own, path)) {
-        return scope->number;
+    if (is_scope(known, domain, own, path)) {
+        return known->number;
     }
-    uint64_t number = own ? own : registry_number(REGISTRY_SCOPE, its);
-    scope = new_scope(domain, own, number, path, (size_t)len);
-    if (registry_put(REGISTRY_SCOPE, domain, number, scope) && !own) {
+    struct scope *scope = new_scope(domain, own, path, (size_t)len);
+    if (!scope) {
+        return own ? own : registry_lost(REGISTRY_SCOPE, its);
+    }
+    scope->number = own ? own : registry_number(REGISTRY_SCOPE, its);
+    if (registry_put(REGISTRY_SCOPE, domain, scope->number, scope) && !own) {
         registry_put(REGISTRY_SCOPE_CONTENT, NULL, content, scope);
     }
-    return number;
+    return scope->number;
 }

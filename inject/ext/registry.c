@@ -52,9 +52,6 @@ bool registry_has_room(enum registry_kind kind) {
 }
 
 uint64_t registry_number(enum registry_kind kind, uint64_t its) {
-    if (!its && atomic_load(&kinds[kind].count) >= REGISTRY_MOST) {
-        return REGISTRY_LOST;
-    }
     if (its >= ABI_ID_OURS && !registry_find(kind, NULL, its)) {
         return its;
     }
@@ -64,6 +61,10 @@ uint64_t registry_number(enum registry_kind kind, uint64_t its) {
         atomic_store(&has_chained, true);
     }
     return number;
+}
+
+uint64_t registry_lost(enum registry_kind kind, uint64_t its) {
+    return its ? registry_number(kind, its) : REGISTRY_LOST;
 }
 
 bool registry_has_chained(void) {

@@ -30,9 +30,12 @@ bool registry_has_room(enum registry_kind kind);
 
 // The next number of ours. `its` is what the library behind us has given (0: nothing). That becomes
 // ours, too, when no program gives such a number itself and we have not given it to something else;
-// then events need not be changed for that library. Without room it is a number that is never
-// found, REGISTRY_LOST without `its`.
+// then events need not be changed for that library.
 uint64_t registry_number(enum registry_kind kind, uint64_t its);
+
+// The number of what is not kept: one of ours for `its`, REGISTRY_LOST without it. It is never
+// found.
+uint64_t registry_lost(enum registry_kind kind, uint64_t its);
 
 // The number that the library behind us gave where ours is `number`; else `number`.
 uint64_t registry_chained(enum registry_kind kind, uint64_t number);

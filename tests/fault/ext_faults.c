@@ -2,7 +2,7 @@
 //
 // A program that uses NVTX's extensions, in which the n-th mapping of memory fails, for n = 1, 2, 3
 // … until none does: once, or from then on. The program goes on each time: a number that it gets is
-// kept or is 0, levels are in order, and errno is as it was.
+// kept or is REGISTRY_LOST, levels are in order, and errno is as it was.
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int fd, off
 }
 
 static void check_number(enum registry_kind kind, uint64_t number, const char *what) {
-    if (number && !registry_find(kind, NULL, number)) {
+    if (number != REGISTRY_LOST && !registry_find(kind, NULL, number)) {
         FAIL("the number of a %s is not kept", what);
     }
     if (errno != 77) {
