@@ -51,6 +51,11 @@ static void read_environment(void) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 
 #define TRAP 0x100 // the flag: a signal after each instruction
+#ifdef __SANITIZE_ADDRESS__
+#define APART 8 // a fork takes long, and a call more instructions
+#else
+#define APART 1
+#endif
 
 static volatile int left;       // steps until the handler forks
 static volatile pid_t children; // 0: the handler did not fork yet; -1: this is the child
@@ -156,7 +161,7 @@ static void fork_in(void (*call)(int), int stride) {
     struct sigaction action = {.sa_sigaction = step, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigaction(SIGTRAP, &action, NULL);
     call(0); // what only the first one does
-    for (int i = 1;; i += stride) {
+    for (int i = 1;; i += stride * APART) {
         children = 0;
         left = i;
         set_trap(true);
@@ -172,14 +177,14 @@ static void fork_in(void (*call)(int), int stride) {
 }
 
 static void fork_everywhere(void) {
-    fork_in(mark, 1);
-    fork_in(range, 5);
-    fork_in(name, 13);
-    fork_in(register_string, 13);
+    fork_in(mark, 2);
+    fork_in(range, 7);
+    fork_in(name, 23);
+    fork_in(register_string, 23);
     fork_in(ask_stats, 2);
     fork_in(lose, 1);
-    fork_in(begin_thread, 13);
-    fork_in(end_late, 11);
+    fork_in(begin_thread, 17);
+    fork_in(end_late, 13);
 }
 
 #else
