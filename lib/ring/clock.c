@@ -37,7 +37,7 @@ static bool is_clock_of_kernel(void) {
 void clock_choose(void) {
 #ifdef __x86_64__
     unsigned a, b, c, d;
-    int mode;
+    int mode = 0; // valgrind does not know that prctl() writes it
     clock_is_tsc = __get_cpuid(0x80000007, &a, &b, &c, &d) && d >> 8 & 1 &&
                    prctl(PR_GET_TSC, &mode) == 0 && mode == PR_TSC_ENABLE && is_clock_of_kernel();
 #else
