@@ -428,12 +428,17 @@ static bool open_stream(struct stream *stream, int *from, int to, const char *na
     return stream->data != NULL;
 }
 
+// Whether there is something to wait for. A tick may end the recording, the last thing of all: so
+// it comes before the question.
+static bool goes_on(struct command *c, int64_t now) {
+    if (c->recording) {
+        check(c, transfer_tick(&c->transfer, now));
+    }
+    return !is_done(c);
+}
+
 static void run(struct command *c) {
-    while (!is_done(c)) {
-        int64_t now = clock_monotonic_ms();
-        if (c->recording) {
-            check(c, transfer_tick(&c->transfer, now));
-        }
+    for (int64_t now = clock_monotonic_ms(); goes_on(c, now); now = clock_monotonic_ms()) {
         wait_and_serve(c, now);
         record_on(c);
         reap(c);

@@ -285,6 +285,36 @@ def test_a_spool_that_an_older_daemon_cannot_take_stays():
             equal(os.listdir(spool), [])
 
 
+def test_a_command_at_a_daemon_without_escapes_runs_to_its_end():
+    quoted = "it's \"quoted\""
+    with Fake() as fake, Folder() as folder:
+        spool = folder.name("spool")
+        for options in ([], ["--timeout", "60"], ["--steps"], ["--spool", spool]):
+            with Running("nvtxt-send", "--socket", fake.path, *options, "--range", quoted, "--",
+                         "sh", "-c", "exit 3") as client:
+                with fake.accept() as peer:
+                    peer.old_welcome(0)
+                    contains(peer.line(), "SetProcessName,")
+                    peer.ack(1)
+                    equal(peer.line(), None)
+                err = client.expect(3)
+                contains(err, "no escapes, which line 2 of sh needs")
+                equal("runs on" in err, False, err)
+        equal(len(os.listdir(spool)), 2)
+        with Running("nvtxt-send", "-q", "--socket", fake.path, "--", "sh", "-c",
+                     "echo '%s'; read word; echo $word; exit 4" % quoted.replace("'", "'\\''")) as client:
+            with fake.accept() as peer:
+                peer.old_welcome(0, levels=True)
+                contains(peer.line(), "SetProcessName,")
+                contains(peer.line(), "SetCategoryName,")
+                peer.ack(2)
+                equal(peer.line(), None)
+            client.say("done\n")
+            err = client.expect(4)
+            contains(err, "line 3 of sh needs")
+            contains(err, "sh runs on without being recorded")
+
+
 def test_nvtx_at_a_daemon_without_it_is_refused_and_the_command_runs():
     with Fake() as fake:
         for command, wanted in (("true", 76), ("exit 5", 5)):
