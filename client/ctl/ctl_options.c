@@ -59,8 +59,8 @@ static void print_help(void) {
           "      --timeout SECONDS  longest wait for the answer (default: 30, or for ever)\n"
           "      --help, --version\n"
           "\n"
-          "Exit status: 0 done; 1 the daemon reports an error, or its health or\n"
-          "store is not good; 64 usage; 69 no daemon; 74 I/O error; 77 forbidden.\n",
+          "Exit status: 0 done; 1 the daemon reports an error, or is not well; 64 usage;\n"
+          "65, 66 no store (where); 69 no daemon; 74 I/O error; 77 forbidden.\n",
           stdout);
 }
 

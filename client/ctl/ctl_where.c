@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs the search that all programs use, but tries all places. A daemon that answers this user says
-// where its store is.
+// where its store is. A path that is printed alone is opened first, as the other programs do.
 #include "client/ctl/ctl_where.h"
 
 #include <errno.h>
@@ -16,6 +16,8 @@
 #include "client/locate/probe.h"
 #include "client/locate/search.h"
 #include "protocol/base/limits.h"
+#include "store/read/reader.h"
+#include "store/value/codes.h"
 
 struct where {
     struct found found;
@@ -122,11 +124,27 @@ static enum outcome flush(struct term *term) {
     return OUTCOME_DONE;
 }
 
+static enum outcome check_store(const char *path, struct term *term) {
+    struct store_reader *reader;
+    char why[PATH_MAX + 256];
+    int result = store_read_open(&reader, path, why, sizeof(why));
+    store_read_close(reader);
+    if (result == STORE_DONE) {
+        return OUTCOME_DONE;
+    }
+    term_say(term, "%s", *why ? why : "out of memory");
+    return result < 0             ? outcome_of_open(result)
+           : result == STORE_BUSY ? OUTCOME_LATER
+           : result == STORE_IO   ? OUTCOME_IO
+                                  : OUTCOME_BAD_DATA;
+}
+
 // For other commands: sqlite3 "$(nvtxt-ctl where --store)".
 static enum outcome print_store(const struct ctl_options *options, struct term *term) {
     char path[PATH_MAX];
     enum outcome outcome =
         find_store(term, options->socket, "set NVTXT_STORE to name one", path, sizeof(path));
+    outcome = outcome == OUTCOME_DONE ? check_store(path, term) : outcome;
     if (outcome != OUTCOME_DONE) {
         return outcome;
     }

@@ -412,6 +412,22 @@ def test_a_named_store_that_cannot_be_read_is_not_replaced():
         equal((code, err, "own" in out), (0, "", True))
 
 
+def test_a_path_that_is_no_store_is_not_printed_as_one():
+    with Home() as home:
+        names = [home.name(name) for name in ("other", "empty", "garbage", "fifo")]
+        os.mkfifo(names[3])
+        for name, text in zip(names[1:3], ("", "no database")):
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(text)
+        for name, status in zip(names, (66, 65, 65, 66)):
+            code, out, err = home.run("nvtxt-ctl", "where", "--store", NVTXT_STORE=name)
+            equal((code, out, err), (status, "", export(home, NVTXT_STORE=name)[2].replace("-export:", "-ctl:")))
+            contains_all(err, name)
+        own = home.name("state", "nvtxtd", "nvtxt.sqlite")
+        create(home, own, "own")
+        equal(home.run("nvtxt-ctl", "where", "--store"), (0, own + "\n", ""))
+
+
 def test_a_named_daemon_that_does_not_say_has_no_other_store():
     with Home() as home:
         own = home.name("state", "nvtxtd", "nvtxt.sqlite")
