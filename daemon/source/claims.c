@@ -20,6 +20,7 @@
 #define USED 0x02000000u   // by an event or an open range
 #define ALIEN 0x04000000u  // it was alive, and no descendant of the peer
 #define OTHERS 0x08000000u // it was gone, and proven another user's
+#define GONE 0x10000000u   // at the look, or not shown: the number may be of any process
 
 #define SEEN_FIRST 16 // places
 #define SEEN_MAX 4096 // 16 KiB a source, which count for its user
@@ -30,7 +31,9 @@ enum elsewhere { NOT_KNOWN, HERE, ELSEWHERE };
 static const char why_proven[] =
     "is another user's, as the kernel says: only its user may name it, "
     "its threads and its categories";
-static const char why_first[] = "was used or named by another user first: only that user may name "
+static const char why_was_proven[] = "was another user's, as the kernel said: this user may not "
+                                     "name it, its threads and its categories";
+static const char why_first[] = "was used or named by another user first: this user may not name "
                                 "it, its threads and its categories";
 static const char why_memory[] = "cannot be named: memory is short";
 
@@ -160,7 +163,7 @@ static uint32_t objection(const struct claims *claims, uint32_t pid, enum proces
 // Looks at the process unless it did before. Returns 0 or -ENOMEM.
 static int look(struct claims *claims, uint32_t pid, uint32_t *marks) {
     *marks = recall(claims, pid);
-    if (*marks) {
+    if (*marks & SEEN) {
         return 0;
     }
     int64_t uid;
@@ -170,7 +173,8 @@ static int look(struct claims *claims, uint32_t pid, uint32_t *marks) {
     if (r < 0) {
         return r;
     }
-    *marks = SEEN | (claims->claimed ? objection(claims, pid, state) : 0);
+    *marks = SEEN | (state == PROCESS_ALIVE ? 0 : GONE) |
+             (claims->claimed ? objection(claims, pid, state) : 0);
     remember(claims, pid, *marks);
     return 0;
 }
@@ -191,12 +195,30 @@ int claims_take_peer(struct claims *claims, uint32_t accepted) {
     int r = proven ? set_owner(claims, pid, uid, true, comm) : repeat_owner(claims, pid);
     if (r == 0) {
         recall(claims, pid);
-        remember(claims, pid, 0);
+        remember(claims, pid, proven ? 0 : GONE);
     }
     return r;
 }
 
 // ---- The guard ----------------------------------------------------------------------------------
+
+// Whether the names that the process has may be another user's work: it was never proven, or it is
+// gone, and its number proves nothing of the one that is spoken of.
+static bool is_doubtful(const struct claims *claims, uint32_t pid, uint32_t marks) {
+    const struct owners *owners = claims->batcher->owners;
+    int64_t owner = owners_of(owners, pid);
+    bool anothers = owner != claims->peer->uid && owner != OWNERS_SHARED;
+    return anothers && (marks & GONE || !owners_is_proven(owners, pid));
+}
+
+// One that was gone when it was named may be alive now that it is used: it is looked at again.
+static int look_to_use(struct claims *claims, uint32_t pid, uint32_t *marks) {
+    *marks = recall(claims, pid);
+    if (*marks & GONE && !(*marks & USED)) {
+        *find(claims, pid) = pid; // no mark: it was not looked at
+    }
+    return look(claims, pid, marks);
+}
 
 static int on_use(void *context, uint32_t pid) {
     struct claims *claims = context;
@@ -205,21 +227,17 @@ static int on_use(void *context, uint32_t pid) {
     if (claims->last == (pid | USED) && claims->stores == bqueue_stores(claims->batcher->queue)) {
         return 0;
     }
-    int r = look(claims, pid, &marks);
+    int r = look_to_use(claims, pid, &marks);
     if (r < 0) {
         return r;
     }
-    const struct owners *owners = claims->batcher->owners;
-    int64_t owner = owners_of(owners, pid);
-    bool claims_it = !(marks & USED) && owner != claims->peer->uid && owner != OWNERS_SHARED &&
-                     !owners_is_proven(owners, pid);
-    if (claims_it) {
-        bool first = owner == OWNERS_NOBODY;
+    if (!(marks & USED) && is_doubtful(claims, pid, marks)) {
+        bool first = owners_of(claims->batcher->owners, pid) == OWNERS_NOBODY;
         r = set_owner(claims, pid, first ? claims->peer->uid : OWNERS_SHARED, false, NULL);
         r = r < 0 ? r : !first;
     }
     if (r >= 0) {
-        remember(claims, pid, (marks & (ALIEN | OTHERS)) | USED);
+        remember(claims, pid, (marks & ~NVTXT_ID_MAX) | USED);
         claims->last = pid | USED;
     }
     return r;
@@ -235,13 +253,14 @@ static const char *why_not_named(void *context, uint32_t pid) {
     }
     int64_t owner = owners_of(owners, pid);
     if (owner == OWNERS_NOBODY) {
-        return on_use(context, pid) < 0 ? why_memory : NULL;
+        return set_owner(claims, pid, claims->peer->uid, false, NULL) < 0 ? why_memory : NULL;
     }
     bool may = owner == claims->peer->uid || claims->peer->uid == 0; // root takes nothing away
-    return may                             ? NULL
-           : owner == OWNERS_SHARED        ? NVTXT_WHY_SHARED
-           : owners_is_proven(owners, pid) ? why_proven
-                                           : why_first;
+    return may                              ? NULL
+           : owner == OWNERS_SHARED         ? NVTXT_WHY_SHARED
+           : !owners_is_proven(owners, pid) ? why_first
+           : marks & GONE                   ? why_was_proven
+                                            : why_proven;
 }
 
 static const char *why_not_claimed(void *context, uint32_t pid) {

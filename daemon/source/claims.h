@@ -2,9 +2,10 @@
 //
 // What a source may do with a process: the guard of its interpreter. When a source uses or names a
 // process for the first time, it looks at it in /proc, once. A process that is alive is its user's,
-// as the kernel says, against older claims; their names go. One that is gone, or not shown, stays
-// whose it was proven to be; if that is nobody's, who uses or names it first may name it, until
-// another user uses it, too: then it has its neutral name for both. Root may name every process.
+// as the kernel says, against older claims; their names go. One that is gone, or not shown, is of
+// the user for whom it was proven, or else of who uses or names it first, until another user uses
+// it, too: then it has its neutral name for both, until somebody proves it. So a name may be lost,
+// never forged. Root may name every process.
 //
 // A peer of another pid namespace knows other numbers than we do: for those of its events there is
 // no look.

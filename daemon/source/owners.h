@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whose a process is, as far as we know: a user's by the word of the kernel (proven), a user's
-// because it used or named the process first, or nobody's, because two users did and neither could
-// prove it. What a source may do with that is in claims.h. The store has the same (NVTXT_OWNERS);
-// it is read at the start.
+// because it used or named the process first, or nobody's, because two users used it and neither
+// could prove it then. What a source may do with that is in claims.h. The store has the same
+// (NVTXT_OWNERS); it is read at the start.
 //
 // Two bytes a process, in pages of 4,096 processes that are made when they are needed: at most 32
 // MiB, whatever numbers peers send. Loop thread only.
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define OWNERS_NOBODY INT64_MIN   // no user has used the process
-#define OWNERS_SHARED INT64_C(-1) // two users have, and neither could prove it
+#define OWNERS_SHARED INT64_C(-1) // two users have, and it was gone then
 
 #define OWNERS_PAGES 4096 // of 4,096 processes each: all numbers of 24 bits
 

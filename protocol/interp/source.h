@@ -24,7 +24,7 @@ struct nvtxt_sink {
 // What the outside says of processes: whether the source may use and name them. Each function gets
 // `context`; texts are static, and go on a sentence that begins with the process.
 #define NVTXT_WHY_SHARED                                                                           \
-    "was used by two users, and neither could prove that it is theirs: it has no name"
+    "was used by two users, and neither can prove now that it is theirs: it has no name"
 
 struct nvtxt_guard {
     // An event or an open range of the source is of the process. Returns 0; 1 when that takes away

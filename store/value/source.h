@@ -70,7 +70,7 @@ struct store_batch_source {
 
 struct store_owner_change {
     int64_t pid;
-    int64_t uid;      // STORE_OWNER_SHARED: two users used it, and neither could prove it
+    int64_t uid;      // STORE_OWNER_SHARED: two users used it, and it was gone
     bool proven;      // by the word of the kernel
     bool taken;       // from another owner, whose names go
     const char *comm; // of a proven process whose names go; may be NULL

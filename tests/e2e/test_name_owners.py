@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names are the owner's: a process that is alive is its user's, by the word of the kernel; one that
-nobody proved is of who used it first, until another user uses it, too: then it has no name. So a
-name may be lost, never forged, over rotation and restart."""
+is gone is of the user for whom it was proven, or who used it first, until another user uses it, too:
+then it has no name. So a name may be lost, never forged, over rotation and restart."""
 import os
 import socket
+import sqlite3
 import subprocess
 
 import lib
@@ -174,7 +175,7 @@ def test_only_the_first_user_of_a_process_names_it():
         lib.equal(daemon.query("SELECT severity, stage, line, message FROM NVTXT_DIAGNOSTICS "
                                "WHERE code = 'foreign-name'"),
                   [("warning", "loading", 4, "process 5000700 was used or named by another user "
-                    "first: only that user may name it, its threads and its categories")])
+                    "first: this user may not name it, its threads and its categories")])
         lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (33, 39)"),
                   [(0,)])
         send(daemon.socket, FIRST, NAMES.format("own"))
@@ -205,8 +206,8 @@ def test_a_process_that_two_users_use_has_no_name():
         send(daemon.socket, FIRST, USED + NAMES.format("own"))
         daemon.ended(3)
         lib.equal(daemon.query(SHOWN), [NEUTRAL] * 3)
-        lib.equal(said(daemon)[1:], ["process 5000700 was used by two users, and neither could prove "
-                                     "that it is theirs: it has no name"])
+        lib.equal(said(daemon)[1:], ["process 5000700 was used by two users, and neither can prove "
+                                     "now that it is theirs: it has no name"])
         send(daemon.socket, 0, NAMES.format("administrator"))
         daemon.ended(4)
         lib.equal(daemon.query(SHOWN), [("administrator",) * 3] * 3)
@@ -346,11 +347,97 @@ def test_a_living_process_is_its_users_whoever_named_it():
             daemon.control("rotate")
             daemon.stop()
             daemon.start()
-            # What was proven stays so.
-            send(daemon.socket, FIRST, about(USED + NAMES.format("forged") + USED, process.pid))
-            daemon.ended(3)
-            lib.equal(daemon.query(shown), [("own",) * 3] * 2)
+            # What was proven stays so, whoever names it.
+            send(daemon.socket, FIRST, about(NAMES.format("forged"), process.pid))
+            send(daemon.socket, SECOND, about(USED, process.pid))
+            daemon.ended(4)
+            lib.equal(daemon.query(shown), [("own",) * 3])
             lib.equal(owner(daemon, process.pid), [(SECOND, 1)])
+            lib.equal(said(daemon)[1:], ["process %d was another user's, as the kernel said: this user may "
+                                         "not name it, its threads and its categories" % process.pid])
+
+
+def prove_and_end(daemon):
+    """A process of the second user, with a name, that is gone."""
+    process = Waiting(SECOND)
+    send(daemon.socket, SECOND, about(USED + NAMES.format("forged"), process.pid))
+    daemon.ended(1)
+    lib.equal(owner(daemon, process.pid), [(SECOND, 1)])
+    process.reap()
+    return process.pid
+
+
+def test_a_number_that_was_proven_gives_no_name_to_anothers_events():
+    uses = ("Marker, 2, 5000700, 701, 5, m\nMarker, 3, 5000700, 701, 5, m\n",
+            "@RangePush, Time, ProcessId, Message\nRangePush, 1, 5000700, m\n")
+    for number, use in enumerate(uses):
+        with Shared() as daemon:
+            pid = prove_and_end(daemon)
+            send(daemon.socket, FIRST, about(HEADER + use, pid))
+            daemon.ended(2)
+            lib.equal(warned(daemon), [3 + number])
+            lib.equal(said(daemon), ["process %d was used by two users, and neither can prove now that it is "
+                                     "theirs: it has no name" % pid])
+            for step in range(3):
+                has_no_name(daemon, pid)
+                if step == 0:
+                    daemon.control("rotate")
+                daemon.stop()
+                daemon.start()
+                for uid in (FIRST, SECOND):
+                    send(daemon.socket, uid, about(NAMES.format("forged") + USED, pid))
+                daemon.ended(4 + 2 * step)
+            has_no_name(daemon, pid)
+
+
+def has_no_name(daemon, pid):
+    lib.equal(daemon.query("SELECT DISTINCT process, 'forged' IN (process, thread, ifnull(category, 0)) FROM "
+                           "NVTXT_TIMELINE WHERE pid = ?", pid), [("Process %d" % pid, 0)])
+    lib.equal(owner(daemon, pid), [(-1, 0)])
+
+
+def test_what_nobody_could_prove_is_of_who_proves_it_alive():
+    with Shared() as daemon:
+        process = Waiting(SECOND)
+        send(daemon.socket, SECOND, about(USED, process.pid))
+        daemon.ended(1)
+        daemon.stop()
+        with sqlite3.connect(daemon.store) as store:
+            store.execute("UPDATE NVTXT_OWNERS SET uid = -1, proven = 0 WHERE pid = ?", (process.pid,))
+        store.close()
+        daemon.start()
+        send(daemon.socket, SECOND, about(NAMES.format("own"), process.pid))
+        daemon.ended(2)
+        lib.equal(daemon.query(about(SHOWN, process.pid)), [("own",) * 3])
+        lib.equal(owner(daemon, process.pid), [(SECOND, 1)])
+        process.reap()
+
+
+def test_what_was_named_ahead_is_looked_at_again_when_it_is_used():
+    with Shared() as daemon:
+        for _ in range(10):  # others take numbers, too
+            first, last = Hello(daemon, FIRST).begin(), Waiting(FIRST)
+            last.reap()
+            numbers = range(last.pid + 1, last.pid + 3000)
+            first.lines("@SetProcessName, ProcessId, Name\n" +
+                        "".join("SetProcessName, %d, ahead\n" % number for number in numbers))
+            alive, gone = Waiting(SECOND), Waiting(SECOND)
+            if alive.pid in numbers and gone.pid in numbers:
+                break
+            alive.reap()
+            gone.reap()
+            first.close()
+        for process in (alive, gone):
+            send(daemon.socket, SECOND, about(NAMES.format("forged") + USED, process.pid))
+        daemon.ended(2)
+        gone.reap()
+        for process in (alive, gone):
+            first.lines(about(USED, process.pid))
+        lib.equal(set(daemon.query(about(SHOWN, alive.pid))), {("forged",) * 3})
+        lib.equal(owner(daemon, alive.pid), [(SECOND, 1)])
+        has_no_name(daemon, gone.pid)
+        alive.reap()
+        first.close()
 
 
 def squat(daemon, count):
