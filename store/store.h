@@ -67,7 +67,8 @@ bool store_has_released_lock(const struct store *store);
 // that prevents it is no failure.
 struct store_checkpointed {
     int64_t before_bytes, bytes; // the WAL file
-    int64_t pages, moved_pages;  // of the WAL, and those of them that are in the main file
+    int64_t pages, moved_pages;  // of the WAL, and those of them that are in the main file; -1:
+                                 // not known, because another process has locked the WAL
     bool pinned;                 // a reader prevents that the WAL starts again
 };
 int store_checkpoint(struct store *store, struct store_checkpointed *done);
@@ -84,6 +85,9 @@ int store_checkpoint(struct store *store, struct store_checkpointed *done);
 // session go on at line+1.
 int store_session_load(struct store *store, const char *session_id, int64_t uid, bool want_diags,
                        uint64_t acked, struct store_session *session);
+
+// After STORE_UNSURE: the file that cannot be read.
+const char *store_unreadable(const struct store *store);
 
 // Ends a session that cannot go on, in its share of a batch. `session` is what was loaded of it.
 // Its open ranges become events, each with the warning that it was never closed. Returns 0, or

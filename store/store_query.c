@@ -23,7 +23,7 @@ static const char pages_text[] =
 int store_session_load(struct store *store, const char *session_id, int64_t uid, bool want_diags,
                        uint64_t acked, struct store_session *session) {
     const struct store_older older = {store->options.name, store_file(store), store->db,
-                                      &store->ended};
+                                      &store->ended, store->unreadable};
     bool found = false;
     *session = (struct store_session){0};
     int rc = store_sessions_load(&store->sessions, session_id, uid, session, &found);
@@ -45,6 +45,10 @@ int store_session_load(struct store *store, const char *session_id, int64_t uid,
         return store_translate(store, rc, "read");
     }
     return found ? STORE_DONE : STORE_NOT_FOUND;
+}
+
+const char *store_unreadable(const struct store *store) {
+    return store->unreadable;
 }
 
 int store_session_count(struct store *store, int64_t uid, int64_t *count) {
@@ -93,7 +97,8 @@ int store_file_load(struct store *store, int64_t source_id, struct store_file *f
 int store_losses_load(struct store *store, size_t limit, struct store_losses *losses) {
     *losses = (struct store_losses){0};
     store->losses_known = false; // somebody may have read and deleted them
-    const struct store_older older = {store->options.name, store_file(store), store->db, NULL};
+    const struct store_older older = {store->options.name, store_file(store), store->db, NULL,
+                                      NULL};
     int rc = store_losses_read(store->db, limit, losses);
     rc = rc ?: store_older_losses(&older, limit, losses);
     int result = store_translate(store, rc, "read");

@@ -44,6 +44,7 @@ struct store {
     struct store_catalog catalog;
     struct store_bulk bulk;
     struct store_sessions sessions;
+    char unreadable[PATH_MAX]; // see store_unreadable()
     struct store_files files;
     struct store_wal wal;
     struct store_main_file main_file;

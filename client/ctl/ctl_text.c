@@ -264,17 +264,23 @@ static void print_diagnostics(FILE *out, const json_t *result) {
 
 static void print_checkpoint(FILE *out, const json_t *result) {
     char pages[TERM_COUNT_SIZE], moved[TERM_COUNT_SIZE];
+    int64_t all = format_integer(result, "pages");
     fputs("write-ahead log before: ", out);
     print_bytes(out, format_integer(result, "wal_bytes_before"));
     fputs("write-ahead log now:    ", out);
     print_bytes(out, format_integer(result, "wal_bytes"));
-    if (json_is_true(json_object_get(result, "pinned"))) {
+    if (json_is_true(json_object_get(result, "pinned")) && all < 0) {
+        fputs("Another process holds a lock of the log: nothing was moved now. The log goes on\n"
+              "growing until that lock is released; 'lsof' or 'fuser' on the store's -shm\n"
+              "file names the processes that have it open.\n",
+              out);
+    } else if (json_is_true(json_object_get(result, "pinned"))) {
         fprintf(out,
                 "A reader holds on to it: %s of %s pages are in the main file. It goes on\n"
                 "growing until that reader ends its transaction; 'lsof' or 'fuser' on the\n"
                 "store's -shm file names the processes that have it open.\n",
                 term_count(moved, (uint64_t)format_integer(result, "pages_moved")),
-                term_count(pages, (uint64_t)format_integer(result, "pages")));
+                term_count(pages, (uint64_t)all));
     }
 }
 
@@ -361,6 +367,15 @@ static void print_health_and_notes(FILE *out, const json_t *result) {
         fprintf(out, "note: the store was rotated %" PRId64 " time%s, last %s\n", rotations,
                 rotations == 1 ? "" : "s",
                 format_moment(when, format_integer(result, "rotated_ns")));
+    }
+    const char *aside = json_string_value(json_object_get(result, "put_aside"));
+    if (aside) {
+        char files[4096];
+        term_printable(files, sizeof(files), aside);
+        fprintf(out,
+                "note: put aside: %s\n"
+                "      Sessions that may be in such a file do not begin while it cannot be read.\n",
+                files);
     }
 }
 

@@ -217,6 +217,34 @@ enum outcome reconnect_lost(struct transfer *t, enum outcome outcome, const char
     return OUTCOME_RUNNING;
 }
 
+// The daemon has closed the session and stored nothing of its rest, so the rest can be sent under
+// another id. The spool notes the id before the first of its lines is sent.
+static enum outcome begin_rest(struct transfer *t) {
+    static const char lacks[] = "the variables, definitions and open ranges of the lines before";
+    char text[5120], session[NVTXT_SESSION_ID_BYTES + 1];
+    uint64_t line = t->sender.end.line;
+    if (!t->options->new_session || (t->renewed && line == t->sender.base)) {
+        term_say(t->term, "%s; --new-session sends what is left in a session that lacks %s",
+                 reconnect_unacknowledged(t, text, sizeof(text)), lacks);
+        return OUTCOME_PROTOCOL;
+    }
+    int result = nvtxt_uuid_make(session);
+    if (result == 0 && t->spool) {
+        result = spool_renew(t->spool, session, line);
+    }
+    if (result < 0) {
+        term_say(t->term, "no new session can be begun: %s",
+                 t->spool && *t->spool->fault ? t->spool->fault : strerror(-result));
+        return t->spool ? OUTCOME_IO : OUTCOME_SYSTEM;
+    }
+    term_say(t->term, "what follows is a session of its own, which lacks %s", lacks);
+    t->renewed = true;
+    sender_renew(&t->sender, session, line);
+    link_close(&t->link);
+    link_back_off(&t->link, clock_monotonic_ms());
+    return OUTCOME_RUNNING;
+}
+
 enum outcome reconnect_refused(struct transfer *t) {
     static const char *const passing[] = {NVTXT_ERROR_BUSY_SESSION, NVTXT_ERROR_QUOTA,
                                           NVTXT_ERROR_SHUTTING_DOWN, NVTXT_ERROR_DISCONNECTED};
@@ -236,6 +264,11 @@ enum outcome reconnect_refused(struct transfer *t) {
         }
     }
     term_say(t->term, "the daemon at %s refuses: %s", t->link.path, why);
+    bool lost = strcmp(refusal->code, NVTXT_ERROR_UNREADABLE_SESSION) == 0;
+    if (lost && t->options->new_session && t->sender.welcomed) {
+        t->sender.end.line = t->sender.window.acked;
+        return begin_rest(t);
+    }
     return OUTCOME_PROTOCOL;
 }
 
@@ -313,11 +346,7 @@ enum outcome reconnect_welcomed(struct transfer *t) {
     return OUTCOME_RUNNING;
 }
 
-// The daemon has closed the session and stored nothing of its rest, so the rest can be sent under
-// another id. The spool notes the id before the first of its lines is sent.
 enum outcome reconnect_closed(struct transfer *t) {
-    static const char lacks[] = "the variables, definitions and open ranges of the lines before";
-    char text[5120], session[NVTXT_SESSION_ID_BYTES + 1];
     uint64_t line = t->sender.end.line;
     if (t->sender.forgot) {
         term_say(t->term,
@@ -331,26 +360,7 @@ enum outcome reconnect_closed(struct transfer *t) {
                  "long, or its state could not be read",
                  t->link.path, t->input->name, (unsigned long long)line);
     }
-    if (!t->options->new_session || (t->renewed && line == t->sender.base)) {
-        term_say(t->term, "%s; --new-session sends what is left in a session that lacks %s",
-                 reconnect_unacknowledged(t, text, sizeof(text)), lacks);
-        return OUTCOME_PROTOCOL;
-    }
-    int result = nvtxt_uuid_make(session);
-    if (result == 0 && t->spool) {
-        result = spool_renew(t->spool, session, line);
-    }
-    if (result < 0) {
-        term_say(t->term, "no new session can be begun: %s",
-                 t->spool && *t->spool->fault ? t->spool->fault : strerror(-result));
-        return t->spool ? OUTCOME_IO : OUTCOME_SYSTEM;
-    }
-    term_say(t->term, "what follows is a session of its own, which lacks %s", lacks);
-    t->renewed = true;
-    sender_renew(&t->sender, session, line);
-    link_close(&t->link);
-    link_back_off(&t->link, clock_monotonic_ms());
-    return OUTCOME_RUNNING;
+    return begin_rest(t);
 }
 
 // Tries one place after the other until one accepts, which is then used ever after. Where the queue

@@ -41,6 +41,7 @@ void sender_resume(struct sender *sender, uint64_t line) {
     window_restart(&sender->window, line);
     sender->welcomed = true; // as the process before was: the daemon sends stored diagnostics again
     sender->resumed = true;
+    sender->fresh = false; // the process before may have begun it
     sender->end_sent = true;
 }
 
@@ -72,6 +73,7 @@ void sender_renew(struct sender *sender, const char *session, uint64_t base) {
     window_ack(&sender->window, base);
     sender->base = base;
     sender->end_sent = sender->forgot = false;
+    sender->fresh = true;
     sender->state = SENDER_AWAY;
 }
 
@@ -87,7 +89,8 @@ int sender_finish(struct sender *sender) {
 
 int sender_connected(struct sender *sender) {
     assert(sender->state == SENDER_AWAY);
-    sender->hello.has_acked = sender->welcomed || sender->repeats; // then it repeats diagnostics
+    // Then it repeats diagnostics, and knows that the session may have been there.
+    sender->hello.has_acked = (sender->welcomed || sender->repeats) && !sender->fresh;
     uint64_t acked = sender->window.acked;
     sender->hello.acked = acked > sender->base ? acked - sender->base : 0;
     nvtxt_buf_clear(&sender->greeting);
@@ -299,6 +302,7 @@ static void on_welcome(struct sender *sender, const struct nvtxt_reply *reply) {
             window->line_max = reply->line_bytes + 1;
         }
         sender->welcomed = true;
+        sender->fresh = false;
         sender->line_bytes = reply->line_bytes;
         sender->state = SENDER_STREAMING;
     }

@@ -79,6 +79,7 @@ struct sender {
     struct nvtxt_buf fitted; // the next lines of the window, as this daemon understands them
     size_t fitted_at;        // so many bytes of them were sent
     uint64_t fitted_line;    // the number of the last of them
+    bool fresh;              // the session is one that nobody has begun: see sender_renew()
     bool resumed;            // sender_resume() was called
     bool repeats;            // sender_repeat() was called
     char *replies;           // owned: a reply that has not come whole

@@ -400,20 +400,27 @@ static bool has_enough(const struct session *session, int64_t kept) {
     return kept + (int64_t)begun >= conn->server->hub.config->max_sessions_per_user;
 }
 
-// The id of a name comes again from a sender that knows nothing of what was stored before; a random
-// one with what the sender knows.
-static bool is_of_name(const char *id) {
-    return id[14] == '5'; // the version of the UUID
+// Whether the session may have been there before: the id of a name comes again from a sender that
+// knows nothing; a sender that was welcomed says what was acknowledged, if only line 0.
+static bool may_be_stored(const struct session *session) {
+    return session->id[14] == '5' || session->hello->has_acked; // the version of the UUID
+}
+
+static void refuse_unreadable(struct conn *conn, const char *file) {
+    char message[1024];
+    snprintf(message, sizeof(message),
+             "the session may be in %.512s, which cannot be read; it goes on when that file can be "
+             "read again, and begins anew when the file is moved out of the store's folder",
+             file ? file : "a segment of the store");
+    refuse_and_drain(conn, NVTXT_ERROR_UNREADABLE_SESSION, message);
 }
 
 // Nobody knows it.
 static void begin_anew(struct session *session, const struct job *job) {
     struct conn *conn = session->conn;
     parked_take(&conn->server->parked, session->id, conn->peer.uid); // it was in another store
-    if (job->result == STORE_UNSURE && is_of_name(session->id)) {
-        refuse_and_drain(conn, NVTXT_ERROR_UNREADABLE_SESSION,
-                         "the session may be in a segment of the store that was put aside or "
-                         "cannot be read: name another session, or move that segment away");
+    if (job->result == STORE_UNSURE && may_be_stored(session)) {
+        refuse_unreadable(conn, job->answer);
     } else if (has_enough(session, job->kept)) {
         refuse_and_drain(conn, NVTXT_ERROR_QUOTA,
                          "this user has too many sessions that can be resumed");
@@ -449,6 +456,7 @@ static void on_loaded(struct job *job) {
         store_session_deinit(&job->session);
     }
     load_next(server, job->uid, job->bytes);
+    free(job->answer);
     free(job);
 }
 

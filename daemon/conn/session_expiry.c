@@ -117,6 +117,7 @@ static void on_loaded(struct job *job) {
     } else {
         wait_for_next(expiry);
     }
+    free(job->answer);
     free(job);
 }
 

@@ -109,7 +109,9 @@ static json_t *describe_loss(const struct store_loss_row *row) {
 
 // `losses` is NULL when the store cannot be asked now. The total counts also the losses in segments
 // that were removed; it is -1 when it is not known.
-static void answer_health(struct control_call *call, const struct store_losses *losses) {
+// `aside`: NULL when no file is put aside, or that is not known.
+static void answer_health(struct control_call *call, const struct store_losses *losses,
+                          const char *aside) {
     struct writer_state state;
     bqueue_get_state(&call->server->hub.queue, &state);
     json_t *list = losses ? json_array() : json_null();
@@ -119,17 +121,19 @@ static void answer_health(struct control_call *call, const struct store_losses *
     bool healthy = losses && losses->count == 0 && state.losses == 0 && !state.in_trouble;
     const char *error = state.in_trouble ? state.last_error : NULL;
     json_t *result =
-        list ? json_pack("{s:b, s:b, s:o, s:I, s:o, s:o, s:I, s:I}", "healthy", healthy,
+        list ? json_pack("{s:b, s:b, s:o, s:I, s:o, s:o, s:I, s:I, s:o}", "healthy", healthy,
                          "in_trouble", state.in_trouble, "last_error", control_nullable(error),
                          "total", (json_int_t)state.losses, "losses", list, "removed",
                          control_removed(&state.removed), "rotations", (json_int_t)state.rotations,
-                         "rotated_ns", (json_int_t)state.rotated_ns)
+                         "rotated_ns", (json_int_t)state.rotated_ns, "put_aside",
+                         control_nullable(aside))
              : NULL;
     control_reply(call, result);
 }
 
 static void on_losses(struct job *job) {
-    answer_health(job->context, job->result == STORE_DONE ? &job->losses : NULL);
+    answer_health(job->context, job->result == STORE_DONE ? &job->losses : NULL, job->answer);
+    free(job->answer);
     store_losses_deinit(&job->losses);
     free(job);
 }
@@ -141,7 +145,7 @@ static void run_health(struct control_call *call) {
     bqueue_get_state(&call->server->hub.queue, &state);
     struct job *job = state.in_trouble ? NULL : job_new(JOB_LOSSES, on_losses, call);
     if (!job) {
-        answer_health(call, NULL);
+        answer_health(call, NULL, NULL);
         return;
     }
     batcher_push(&call->server->hub.batcher, false);

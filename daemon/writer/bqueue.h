@@ -87,10 +87,13 @@ struct job {
     struct store_file file;                      // JOB_FILE_LOAD: result
     int64_t before_ns;                           // JOB_EXPIRED
     struct store_losses losses;                  // JOB_LOSSES: result
-    char *answer;                                // JOB_ROTATE: owned by who gets the job back
-    char previous[NAME_MAX + 1];                 // JOB_ROTATE: the segment that was left, or ""
-    bool previous_removed;                       // JOB_ROTATE: by retention, before it was done
-    struct rotate_limits *limits;                // JOB_CONFIGURE: owned by who gets the job back
+    // Owned by who gets the job back. JOB_ROTATE: see there. JOB_SESSION_LOAD, STORE_UNSURE: the
+    // file that cannot be read. JOB_LOSSES: the files that were put aside and are still there.
+    // NULL: none, or memory is short.
+    char *answer;
+    char previous[NAME_MAX + 1];  // JOB_ROTATE: the segment that was left, or ""
+    bool previous_removed;        // JOB_ROTATE: by retention, before it was done
+    struct rotate_limits *limits; // JOB_CONFIGURE: owned by who gets the job back
 
     // JOB_ASK: writer thread.
     int (*ask)(struct store *store, void *question);

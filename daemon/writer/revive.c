@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,22 @@
 #include "store/lock/locks.h"
 #include "store/rotation.h"
 #include "store/segment/quarantine.h"
+
+char *revive_list_aside(const struct revive *revive) {
+    struct store_segments list;
+    char *text = NULL;
+    if (store_quarantine_list(revive->path, &list) < 0) {
+        return NULL;
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        char *longer = NULL;
+        int n = asprintf(&longer, "%s%s%s", text ? text : "", text ? ", " : "", list.rows[i].path);
+        free(text);
+        text = n < 0 ? NULL : longer;
+    }
+    store_segments_deinit(&list);
+    return text;
+}
 
 bool revive_is_due(int result) {
     return result == STORE_CORRUPT || result == STORE_GONE;

@@ -36,6 +36,10 @@ bool revive_is_due(int result);
 void revive_put_aside(struct revive *revive, struct store *store_take, int result,
                       const char *sentence);
 
+// The files that were put aside here and are still there, for a sentence; owned by the caller.
+// NULL: there is none, or memory is short.
+char *revive_list_aside(const struct revive *revive);
+
 // Opens the store; makes its folder and file if they are missing; takes its lock again if that was
 // in a folder that is gone; writes the loss into it. Returns what store_open() does, with a
 // sentence in `why`; revive_put_aside() may be called after a failure. While another process has

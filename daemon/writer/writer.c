@@ -303,6 +303,8 @@ static int rotate_on_demand(struct writer *writer, struct job *job) {
 static int load_session(struct writer *writer, struct job *job) {
     int r = store_session_load(writer->store, job->session_id, job->uid, job->want_diags,
                                job->acked, &job->session);
+    free(job->answer); // set when the job was tried on a store that was replaced
+    job->answer = r == STORE_UNSURE ? strdup(store_unreadable(writer->store)) : NULL;
     if ((r == STORE_NOT_FOUND || r == STORE_UNSURE) &&
         store_session_count(writer->store, job->uid, &job->kept) != 0) {
         job->kept = 0; // not known: it is not refused now
@@ -325,6 +327,8 @@ static int load_losses(struct writer *writer, struct job *job) {
     if (!writer->store || writer->gave_up) {
         return STORE_IO;
     }
+    free(job->answer);
+    job->answer = revive_list_aside(&writer->revive);
     int r = stop_note_move(writer->revive.path, writer->store);
     return r ? r : store_losses_load(writer->store, NVTXT_CTL_LOSSES, &job->losses);
 }

@@ -80,6 +80,15 @@ static int load_from(const char *segment, bool aside, const char *session_id, in
     return kind_of(rc);
 }
 
+static int ask(const struct store_older *older, const char *segment, bool aside,
+               const char *session_id, int64_t uid, struct store_session *session, bool *found) {
+    int rc = load_from(segment, aside, session_id, uid, session, found);
+    if (rc == SQLITE_NOTADB && !*older->unreadable) {
+        snprintf(older->unreadable, PATH_MAX, "%s", segment);
+    }
+    return rc;
+}
+
 // The worst of two: no memory, locked, not readable.
 static int worse(int a, int b) {
     return a == SQLITE_NOMEM || b == SQLITE_NOMEM ? SQLITE_NOMEM
@@ -98,7 +107,7 @@ static int load_aside(const struct store_older *older, const char *session_id, i
         return SQLITE_OK;
     }
     for (size_t i = 0; i < list.count && !*found; i++) {
-        rc = worse(rc, load_from(list.rows[i].path, true, session_id, uid, session, found));
+        rc = worse(rc, ask(older, list.rows[i].path, true, session_id, uid, session, found));
     }
     if (*found && !session->ended) {
         session->ended = true;
@@ -112,17 +121,18 @@ int store_older_session(const struct store_older *older, const char *session_id,
                         struct store_session *session, bool *found) {
     char segment[PATH_MAX];
     int64_t all = 1;
+    *older->unreadable = '\0';
     if (!older->path || store_carry_fact(older->db, "allEnded", &all) != SQLITE_OK || all) {
         return SQLITE_OK;
     }
     int rc = store_ended_find(older->ended, older->path, older->active, session_id, uid, segment,
                               sizeof(segment));
     if (rc == SQLITE_OK && *segment) {
-        rc = load_from(segment, false, session_id, uid, session, found);
+        rc = ask(older, segment, false, session_id, uid, session, found);
     }
     const struct store_segments *rest = &older->ended->rest;
     for (size_t i = rest->count; i-- > 0 && !*found && rc != SQLITE_NOMEM;) {
-        rc = worse(rc, load_from(rest->rows[i].path, false, session_id, uid, session, found));
+        rc = worse(rc, ask(older, rest->rows[i].path, false, session_id, uid, session, found));
     }
     rc = *found || rc == SQLITE_NOMEM
              ? rc

@@ -22,6 +22,8 @@ struct store_older {
     const char *active;        // real path of the active segment
     sqlite3 *db;               // of the active segment
     struct store_ended *ended; // borrowed; needed for sessions only
+    char *unreadable; // borrowed, PATH_MAX bytes; needed for sessions only: the first segment that
+                      // cannot be read, or ""
 };
 
 // A session that ended and that the active segment does not know any more, or that was put aside

@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 import uuid
 
 import lib
@@ -234,11 +235,64 @@ def test_a_named_session_that_may_be_in_what_cannot_be_read_is_not_begun():
                                "--session", named], input=b"", stderr=subprocess.PIPE,
                               timeout=lib.DEADLINE, check=False)
         lib.equal(done.returncode, 76, done.stderr)
-        assert b"put aside" in done.stderr, done.stderr
+        aside, = glob.glob(daemon.store + ".broken-*[0-9]")
+        assert b"may be in %s, which cannot be read" % aside.encode() in done.stderr, done.stderr
+        lib.equal(daemon.control("health")["put_aside"], aside)
+        told = subprocess.run([lib.program("client", "nvtxt-ctl"), "--socket", daemon.control_socket, "health"],
+                              stdout=subprocess.PIPE, timeout=lib.DEADLINE, check=False).stdout
+        assert b"note: put aside: " + aside.encode() + b"\n" in told, told
         for name in glob.glob(daemon.store + ".broken-*"):
             os.rename(name, name.replace(".broken-", ".away-"))
         with daemon.session(named) as session:
             lib.equal(session.welcome["line"], 0)
+
+
+def test_no_session_that_may_have_lines_in_what_cannot_be_read_is_begun_anew():
+    with lib.Daemon() as daemon:
+        with daemon.session() as session:
+            session.send(HEADER + 'Marker, 1, "before"\n')
+            session.ack(3)
+        daemon.stop()
+        write_over(os.path.realpath(daemon.store))
+        daemon.start()
+        for acked in (3, 0):  # 0: no acknowledgement came through, but lines may be there
+            with daemon.session(session.id, acked=acked) as refused:
+                lib.equal(refused.welcome["code"], "unreadable-session")
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(b"#\n")
+            file.flush()
+            for words in (["--session", session.id], ["--session", session.id, "--new-session"]):
+                done = subprocess.run([lib.program("client", "nvtxt-send"), "--socket", daemon.socket, *words,
+                                       file.name], stderr=subprocess.PIPE, timeout=lib.DEADLINE, check=False)
+                lib.equal(done.returncode, 76, done.stderr)
+                assert b"cannot be read" in done.stderr, done.stderr
+        lib.equal(began(daemon, session.id), [(0,)])
+
+
+def test_what_is_left_of_a_spool_goes_on_beside_what_cannot_be_read():
+    with lib.Daemon() as daemon:
+        folder = os.path.join(daemon.folder, "spool")
+        send = [lib.program("client", "nvtxt-send"), "--socket", daemon.socket]
+        client = subprocess.Popen(send + ["--spool", folder], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        client.stdin.write((HEADER + 'Marker, 1, "before"\n').encode())
+        client.stdin.flush()
+        lib.wait_for(lambda: texts(daemon) == ["before"], "it is stored")
+        daemon.stop()
+        client.kill()
+        client.communicate()
+        write_over(os.path.realpath(daemon.store))
+        daemon.start()
+
+        def resume(*words):
+            return subprocess.run(send + ["--resume", folder, *words], stderr=subprocess.PIPE,
+                                  timeout=lib.DEADLINE, check=False)
+        done = resume()
+        lib.equal(done.returncode, 76, done.stderr)
+        assert b"cannot be read" in done.stderr and b"is kept" in done.stderr, done.stderr
+        lib.equal(texts(daemon), [])
+        done = resume("--new-session")
+        lib.equal(done.returncode, 0, done.stderr)
+        lib.equal(texts(daemon), ["before"])
 
 
 def test_a_folder_that_vanishes_is_made_again():

@@ -108,6 +108,18 @@ def test_the_log_of_a_store_that_is_read_may_be_emptied_and_filled_again():
         lib.equal(len(daemon.texts()), 6)
 
 
+def test_a_checkpoint_that_is_locked_out_gives_no_figures():
+    with Readable() as daemon:
+        daemon.mark("one")
+        with locked(daemon.segment(), first=121, last=121):
+            done = daemon.control("checkpoint")
+            lib.equal((done["pinned"], done["pages"], done["pages_moved"]), (True, -1, -1))
+            text = subprocess.run([lib.program("client", "nvtxt-ctl"), "--socket", daemon.control_socket, "checkpoint"],
+                                  stdout=subprocess.PIPE, text=True, timeout=lib.DEADLINE, check=True).stdout
+            assert "holds a lock of the log: nothing was moved" in text and "551" not in text, text
+        lib.equal(daemon.control("checkpoint")["pinned"], False)
+
+
 def test_a_segment_is_begun_and_the_one_before_completed_later():
     with Readable() as daemon:
         with daemon.session() as session:
