@@ -141,7 +141,29 @@ static enum outcome send_file(struct send_arguments *args, struct term *term, co
     return outcome;
 }
 
-// Sends one marker, of now, as a whole session.
+// Sends one marker as a whole session.
+static enum outcome send_mark_once(struct send_arguments *args, struct term *term,
+                                   const struct mark *mark) {
+    struct input input;
+    struct nvtxt_hello hello;
+    int result = mark_open(&input, mark);
+    if (result < 0) {
+        term_say(term, "the mark cannot be made: %s", strerror(-result));
+        input_close(&input);
+        return OUTCOME_SYSTEM;
+    }
+    args->transfer.made_up = true;
+    enum outcome outcome = make_hello(args, term, input.name, mark->pid, &hello);
+    hello.diagnostics |= args->transfer.tries;
+    if (outcome == OUTCOME_DONE) {
+        outcome = send_session(args, term, &input, &hello);
+    }
+    input_close(&input);
+    return outcome;
+}
+
+// Sends one marker, of now. The process that started us is none of ours: a daemon with Claim=peer
+// does not take it. Then the marker is our own process's.
 static enum outcome send_mark(struct send_arguments *args, struct term *term) {
     struct mark mark = {.text = args->mark,
                         .category = args->text.category,
@@ -149,20 +171,13 @@ static enum outcome send_mark(struct send_arguments *args, struct term *term) {
                         .color = args->text.color,
                         .pid = args->has_pid ? args->pid : mark_usual_pid(),
                         .time_ns = clock_realtime_ns()};
-    struct input input;
-    struct nvtxt_hello hello;
-    int result = mark_open(&input, &mark);
-    if (result < 0) {
-        term_say(term, "the mark cannot be made: %s", strerror(-result));
-        input_close(&input);
-        return OUTCOME_SYSTEM;
+    args->transfer.tries = !args->has_pid;
+    enum outcome outcome = send_mark_once(args, term, &mark);
+    if (outcome == OUTCOME_FAULTS && args->transfer.foreign) {
+        mark.pid = (uint32_t)getpid();
+        args->transfer.tries = args->transfer.foreign = false;
+        outcome = send_mark_once(args, term, &mark);
     }
-    args->transfer.made_up = true;
-    enum outcome outcome = make_hello(args, term, input.name, mark.pid, &hello);
-    if (outcome == OUTCOME_DONE) {
-        outcome = send_session(args, term, &input, &hello);
-    }
-    input_close(&input);
     return outcome;
 }
 

@@ -19,6 +19,7 @@
 #include "client/common/signals.h"
 #include "client/locate/search.h"
 #include "client/send/reconnect.h"
+#include "protocol/lang/diag.h"
 
 #define PROGRESS_AFTER_MS 1000 // shorter transfers need none
 #define PIECES 64              // of one write: a whole window of chunks
@@ -27,6 +28,11 @@
 
 static void on_diag(void *context, const struct nvtxt_reply *diag) {
     struct transfer *t = context;
+    if (t->options->tries &&
+        strcmp(diag->code, nvtxt_diag_code_name(NVTXT_DIAG_FOREIGN_PROCESS)) == 0) {
+        t->options->foreign = true;
+        return;
+    }
     diag_print_line(&t->report, diag->line, diag->column, diag->severity, diag->message,
                     diag->code);
 }
@@ -429,7 +435,8 @@ static enum outcome run(struct transfer *t) {
 static enum outcome conclude(struct transfer *t) {
     const struct nvtxt_reply *end = &t->sender.end;
     char count[TERM_COUNT_SIZE];
-    if (!t->options->only_errors || end->errors > 0 || t->report.printed > 0) {
+    bool told = !t->options->only_errors || end->errors > 0 || t->report.printed > 0;
+    if (told && !t->options->foreign) {
         diag_print_summary(&t->report, end->line, end->events, end->errors, end->warnings);
     }
     if (t->intake.dropped > 0) {

@@ -43,6 +43,8 @@ struct transfer_options {
     bool one_chance; // when the daemon was given up, later inputs are not sent
     bool given_up;   // it was, after the end of the command where there is one
     bool too_old;    // the daemon lacked what had to be sent
+    bool tries;      // nothing is said of foreign-process: the caller sends it as another process
+    bool foreign;    // there was such an error
 };
 
 struct transfer {

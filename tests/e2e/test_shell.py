@@ -52,6 +52,20 @@ def test_a_mark_has_a_color_a_payload_a_category_and_a_process():
         equal(category_of(daemon, 34), [("CI",)])
 
 
+def test_with_a_claim_a_mark_is_of_its_own_process():
+    for words in ((), ("--quiet",)):
+        with Daemon(config="Claim=peer\n") as daemon:
+            equal(send(daemon, "--mark", "a", "--color", "Red", "--category", "CI", *words), (0, "", ""))
+            own = daemon.query("SELECT peerPid FROM NVTXT_SOURCES")
+            equal(len(set(own)), 1, own)
+            equal(marks(daemon, "text, color, globalTid >> 24 & 0xffffff"), [("a", RED, own[0][0])])
+            equal(daemon.query("SELECT category FROM NVTXT_TIMELINE"), [("CI",)])
+            code, _, err = send(daemon, "--mark", "b", "--pid", str(os.getpid()))
+            equal(code, 65, err)
+            contains(err, "[foreign-process]")
+            equal(marks(daemon, "text"), [("a",)])
+
+
 def test_a_mark_longer_than_a_line_is_cut_and_says_so():
     with Daemon() as daemon:
         equal(send(daemon, "--mark", "x" * 100000), (0, "", ""))
