@@ -12,7 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/common/clock.h"
 #include "client/common/signals.h"
+
+#define COUNT_MS 1000 // who sent a signal waits for the end
 
 int input_open(struct input *input, const char *path) {
     *input = (struct input){.fd = -1};
@@ -95,19 +98,21 @@ bool input_at_end(const struct input *input) {
 }
 
 // An end of a line that was read in part counts for it, so one of the rest only.
-bool input_count_rest(struct input *input, uint64_t *lines) {
+int64_t input_count_rest(struct input *input) {
     char data[65536], last = '\n';
-    ssize_t got;
-    *lines = 0;
+    ssize_t got = -1;
+    int64_t lines = 0;
+    int signals = signals_count();
+    int64_t until = signals > 0 ? clock_monotonic_ms() + COUNT_MS : INT64_MAX;
     if (!input->is_regular || input->fd < 0) {
-        return false;
+        return -1;
     }
-    while ((got = read(input->fd, data, sizeof(data))) > 0 && signals_count() == 0) {
+    while (signals_count() == signals && clock_monotonic_ms() < until &&
+           (got = read(input->fd, data, sizeof(data))) > 0) {
         for (const char *at = data; (at = memchr(at, '\n', (size_t)(data + got - at))); at++) {
-            ++*lines;
+            lines++;
         }
         last = data[got - 1];
     }
-    *lines += last != '\n';
-    return got == 0;
+    return got == 0 ? lines + (last != '\n') : -1;
 }

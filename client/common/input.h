@@ -46,8 +46,8 @@ int input_read(struct input *input, char *data, size_t size, size_t *got);
 void input_stop(struct input *input);
 
 // How many lines of a file were not read, a last one without its end included; reads it to its end
-// from there. False when it is no file, or cannot be read, or a signal came.
-bool input_count_rest(struct input *input, uint64_t *lines);
+// from there. -1 when it is no file, or cannot be read, or takes too long after a signal.
+int64_t input_count_rest(struct input *input);
 
 // True when nothing more will come: the end was read, or only the end is left.
 bool input_at_end(const struct input *input);

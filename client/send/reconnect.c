@@ -27,75 +27,94 @@ const char *reconnect_unacknowledged(const struct transfer *t, char *text, size_
     return text;
 }
 
-// What was read, but is in no window of the intake yet.
-static uint64_t lines_of_log(const struct textlog *log) {
+// ---- What is left -------------------------------------------------------------------------------
+
+// What was read, but is in no window of the intake yet. A line that was read in part counts among
+// those that were not read, if there is more of it.
+static uint64_t lines_of_log(const struct transfer *t) {
+    const struct textlog *log = &t->log;
+    bool ended = log->over || input_at_end(t->input);
     uint64_t lines = 0;
     for (size_t at = log->at; at < log->len; at++) {
-        lines += log->data[at] == '\n' || at + 1 == log->len;
+        lines += log->data[at] == '\n' || (ended && at + 1 == log->len);
     }
     return lines;
 }
 
-static void say_not_read(struct transfer *t) {
+static void say_lost(struct transfer *t, uint64_t lines) {
+    char count[TERM_COUNT_SIZE], where[PATH_MAX + 32];
+    const char *unsynced = ": a spool that cannot be synced takes no more";
+    snprintf(where, sizeof(where), "found no room in %s", t->spool->dir);
+    term_say(t->term, "%s line%s of %s %s and %s lost%s", term_count(count, lines),
+             lines == 1 ? "" : "s", t->input->name,
+             !t->spool->unsynced ? where
+             : lines == 1        ? "was read"
+                                 : "were read",
+             lines == 1 ? "is" : "are", t->spool->unsynced ? unsynced : "");
+}
+
+// `lines` -1: nobody knows how many.
+static void say_not_read(struct transfer *t, int64_t lines) {
     char count[TERM_COUNT_SIZE];
-    uint64_t lines;
-    if (input_at_end(t->input)) {
-        return;
-    }
-    if (!input_count_rest(t->input, &lines)) {
+    if (lines < 0) {
         term_say(t->term, "the rest of %s was not read", t->input->name);
     } else if (lines > 0) {
-        term_say(t->term, "%s line%s of %s %s not read", term_count(count, lines),
+        term_say(t->term, "%s line%s of %s %s not read", term_count(count, (uint64_t)lines),
                  lines == 1 ? "" : "s", t->input->name, lines == 1 ? "was" : "were");
     }
 }
 
-enum outcome reconnect_say_unsynced(struct transfer *t) {
-    struct spool *spool = t->spool;
+// `whole`: the spool has all that the daemon has not acknowledged.
+static void say_kept(struct transfer *t, bool whole) {
+    const struct spool *spool = t->spool;
     const char *name = t->input->name;
+    const char *option = t->sender.state == SENDER_CLOSED ? " --new-session" : "";
     char count[TERM_COUNT_SIZE];
     uint64_t acked = t->sender.window.acked;
-    uint64_t kept = spool->last > acked ? spool->last - acked : 0;
-    uint64_t lost = intake_unspooled(&t->intake) + lines_of_log(&t->log);
-    bool nothing = spool->last == 0 && !spool->open_loss && t->input->taken == 0 && lost == 0;
-    if (spool->last == 0 && !spool->open_loss) {
-        (void)spool_remove(spool);
-        term_say(t->term, "no line of %s is in %s", name, spool->dir);
+    uint64_t kept = (spool->last > acked ? spool->last - acked : 0) + spool->open_loss;
+    if (!spool_is_there(spool)) {
+        term_say(t->term, "the rest of %s is not kept: its files in %s were removed or moved", name,
+                 spool->dir);
+    } else if (spool->damaged) {
+        return; // nobody can send it, or a message named the place before
+    } else if (whole && !spool->unsynced) {
+        term_say(t->term, "the rest of %s is kept: 'nvtxt-send --resume %s%s' sends it", name,
+                 spool->dir, option);
+    } else if (kept == 0) {
+        term_say(t->term,
+                 "the lines of %s in %s are stored: 'nvtxt-send --resume %s%s' ends the session",
+                 name, spool->dir, spool->dir, option);
     } else {
-        term_say(t->term,
-                 "%s line%s of %s %s in %s, whose disk may lack some when its power goes: "
-                 "'nvtxt-send --resume %s' sends %s",
+        term_say(t->term, "%s line%s of %s %s %s%s%s: 'nvtxt-send --resume %s%s' sends %s",
                  term_count(count, kept), kept == 1 ? "" : "s", name, kept == 1 ? "is" : "are",
-                 spool->dir, spool->dir, kept == 1 ? "it" : "them");
+                 spool->unsynced ? "in " : "kept in ", spool->dir,
+                 spool->unsynced ? ", whose disk may lack some when its power goes" : "",
+                 spool->dir, option, kept == 1 ? "it" : "them");
     }
-    if (lost > 0) {
-        term_say(t->term,
-                 "%s line%s of %s %s read and %s lost: a spool that cannot be synced takes no more",
-                 term_count(count, lost), lost == 1 ? "" : "s", name, lost == 1 ? "was" : "were",
-                 lost == 1 ? "is" : "are");
-    }
-    say_not_read(t);
-    return nothing ? OUTCOME_NO_OUTPUT : OUTCOME_IO;
 }
 
-void reconnect_say_kept(struct transfer *t) {
-    uint64_t lines = intake_unspooled(&t->intake);
-    char count[TERM_COUNT_SIZE];
-    if (lines > 0) {
-        term_say(t->term, "%s line%s of %s found no room in %s and %s lost",
-                 term_count(count, lines), lines == 1 ? "" : "s", t->input->name, t->spool->dir,
-                 lines == 1 ? "is" : "are");
+enum outcome reconnect_say_left(struct transfer *t, enum outcome result) {
+    struct spool *spool = t->spool;
+    uint64_t lost = intake_unspooled(&t->intake) + lines_of_log(t) + t->intake.dropped;
+    bool empty = spool->last == 0 && !spool->open_loss;
+    if (empty) {
+        (void)spool_remove(spool);
     }
-    if (!spool_is_there(t->spool)) {
-        term_say(t->term, "the rest of %s is not kept: its files in %s were removed or moved",
-                 t->input->name, t->spool->dir);
-        return;
+    if (empty && lost == 0 && !spool->unsynced) {
+        return result; // nothing was taken
     }
-    if (t->spool->damaged) {
-        return; // nobody can send it, or a message named the place before
+    int64_t rest = input_at_end(t->input) ? 0 : input_count_rest(t->input);
+    if (empty) {
+        term_say(t->term, "no line of %s is in %s", t->input->name, spool->dir);
+    } else {
+        say_kept(t, lost == 0 && rest == 0);
     }
-    term_say(t->term, "the rest of %s is kept: 'nvtxt-send --resume %s%s' sends it", t->input->name,
-             t->spool->dir, t->sender.state == SENDER_CLOSED ? " --new-session" : "");
+    if (lost > 0) {
+        say_lost(t, lost);
+    }
+    say_not_read(t, rest);
+    bool nothing = empty && t->input->taken == 0 && lost == 0;
+    return !spool->unsynced ? result : nothing ? OUTCOME_NO_OUTPUT : OUTCOME_IO;
 }
 
 // Writes the text as a word of a shell's command line.

@@ -35,12 +35,10 @@ int64_t reconnect_deadline(const struct transfer *t);
 // "12 lines of a.nvtxt not acknowledged" into `text`; returns it.
 const char *reconnect_unacknowledged(const struct transfer *t, char *text, size_t size);
 
-// For a session that has not ended: says where its rest is.
-void reconnect_say_kept(struct transfer *t);
-
-// The same for one whose spool could not be synced: what is in it, what is lost, and what was not
-// read. Returns OUTCOME_IO, or OUTCOME_NO_OUTPUT when nothing was taken.
-enum outcome reconnect_say_unsynced(struct transfer *t);
+// For a session that has a spool and has not ended: says what is in it, what is lost, and what was
+// not read. Removes a spool that nothing is in. Returns `result`; for a spool that could not be
+// synced OUTCOME_IO, or OUTCOME_NO_OUTPUT when nothing was taken.
+enum outcome reconnect_say_left(struct transfer *t, enum outcome result);
 
 // The same without a spool: says how to send the rest, and nothing twice.
 void reconnect_say_how_on(struct transfer *t);

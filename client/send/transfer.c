@@ -461,22 +461,13 @@ static enum outcome conclude(struct transfer *t) {
     return end->errors > 0 || t->intake.dropped > 0 ? OUTCOME_FAULTS : OUTCOME_DONE;
 }
 
-// The session has not ended. A spool that nothing was written to is removed. Returns `result`, but
-// that of reconnect_say_unsynced() when the disk does not have what is kept.
+// The session has not ended. Returns as reconnect_say_left().
 static enum outcome leave_spool(struct transfer *t, enum outcome result) {
     struct spool *spool = t->spool;
-    if (spool->last == 0 && !spool->open_loss && !spool->unsynced) {
-        (void)spool_remove(spool);
-        return result;
-    }
     if (spool->lasting && !spool->unsynced && spool_sync(spool) < 0) {
         term_say(t->term, "%s", spool->fault);
     }
-    if (spool->unsynced) {
-        return reconnect_say_unsynced(t);
-    }
-    reconnect_say_kept(t);
-    return result;
+    return reconnect_say_left(t, result);
 }
 
 enum outcome transfer_begin(struct transfer *t, const struct nvtxt_hello *hello) {

@@ -367,7 +367,7 @@ def test_a_spool_that_cannot_be_synced_says_where_each_line_is():
         path = folder.name("file.nvtxt")
         with open(path, "w", encoding="ascii") as file:
             file.write(HEADER + 200 * long)
-        for args, stdin in (([path], ""), ([], HEADER + 200 * long)):
+        for args, stdin in (([path], ""), (["--text", path], ""), ([], HEADER + 200 * long)):
             status, _, err = run_client(
                 "nvtxt-send", "--socket", folder.name("none"), "--spool", folder.name("spool"),
                 "--spool-limit", "4M", "--wait=0", *args, stdin=stdin,

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -746,6 +747,35 @@ def test_a_full_disk_is_said_and_input_waits():
                 client.stderr.close()
 
 
+def test_on_a_full_disk_it_is_said_what_is_kept_lost_and_not_read():
+    full_disk = small_disk("1m")
+    with Folder() as folder, Folder() as mount:
+        path = folder.write("lines", "".join("x = '%093d'\n" % number for number in range(50000)))
+        for args, unread in (([path], None), (["--text", path], None), (["--on-full=drop", path], 0),
+                             ([], "the rest of <stdin> was not read")):
+            with open(path, "rb") as file, subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE) as cat:
+                done = subprocess.run([*full_disk, mount.path, program("client", "nvtxt-send"), "--socket",
+                                       folder.name("none"), "--spool", mount.path, "--timeout", "0.2", *args],
+                                      stdin=cat.stdout, stderr=subprocess.PIPE, timeout=DEADLINE, check=False)
+                cat.stdout.close()
+            err = done.stderr.decode()
+            equal(done.returncode, 75, err)
+            kept, lost, rest = (counted(err, "are kept in"), counted(err, "found no room in"),
+                                counted(err, "were not read"))
+            equal(min(kept, lost) > 0, True, err)
+            if unread is None:
+                equal(kept + lost + rest, 50000, err)
+            elif unread:
+                contains(err, unread)
+            else:
+                equal((rest, kept + lost >= 50000), (0, True), err)
+
+
+def counted(err, what):
+    found = re.search(r"([\d,]+) lines of \S+ %s" % what, err)
+    return int(found.group(1).replace(",", "")) if found else 0
+
+
 def feed(pipe, count):
     for number in range(count):
         pipe.write(b"x = '%093d'\n" % number)
@@ -844,7 +874,9 @@ def test_a_signal_leaves_what_was_read_in_the_spool():
         client.signal(signal.SIGCONT)
         equal(client.wait(), 128 + signal.SIGTERM)
         contains(client.stderr(), "3 lines of <stdin> not acknowledged")
-        contains(client.stderr(), "'nvtxt-send --resume %s' sends it" % folder.name("spool"))
+        contains(client.stderr(), "3 lines of <stdin> are kept in %s: 'nvtxt-send --resume %s' sends them"
+                 % (folder.name("spool"), folder.name("spool")))
+        contains(client.stderr(), "the rest of <stdin> was not read")
         with Fake() as fake, Running("nvtxt-send", "--socket", fake.path, "--resume",
                                      folder.name("spool")) as again:
             with fake.accept(welcome=0) as peer:
