@@ -52,7 +52,50 @@ static bool is_lock_timeout(const struct failure *failure, enum failure_class cl
     return class && strcmp(failure->state, FAILURE_LOCK_TIMEOUT) == 0;
 }
 
-// Shippers of an older version learn at once that they are too old, and others lose nothing.
+#define TAKE_BACK_MS 10000 // for leases whose rows are in use, each for the length of a round
+#define LEAVE_MS 3000      // for shippers that have rows to ship
+
+static void warn(const char *sentence) {
+    struct term term;
+    term_init(&term, "nvtxt-ship: warning");
+    term_say(&term, "%s", sentence);
+}
+
+// Those that may be too old, and are connected still: without its lease a shipper adds no more
+// rows.
+static void warn_of_connected(const struct sessions *others, size_t kept) {
+    char sentence[FAILURE_SENTENCE] = "these were connected before the schema was brought up: ";
+    sessions_list(others, sentence, sizeof(sentence));
+    size_t len = strlen(sentence);
+    len +=
+        (size_t)snprintf(sentence + len, sizeof(sentence) - len,
+                         "; a shipper that is too old adds no more rows, and ends within a third "
+                         "of its LeaseTime");
+    if (kept > 0) {
+        len += (size_t)snprintf(sentence + len, sizeof(sentence) - len,
+                                ", but not one whose cursor was locked (%zu)", kept);
+    }
+    snprintf(sentence + len, sizeof(sentence) - len,
+             "; to end one now, call pg_terminate_backend(PROCESS) as a superuser or a member of "
+             "pg_signal_backend");
+    warn(sentence);
+}
+
+// Shippers of an older version learn that they are too old, and others lose nothing: who has no
+// lease connects anew before its next rows. Sessions that may be ended learn it at once.
+static void renew_shippers(struct pg *pg, const char *schema) {
+    size_t kept = 0;
+    struct sessions others = {0};
+    enum failure_class class = sessions_renew(pg, schema, &others);
+    class = class ?: lease_take_back(pg, TAKE_BACK_MS, &kept);
+    class = class ?: sessions_wait(pg, &others, LEAVE_MS);
+    if (class) {
+        warn(pg_failure(pg)->sentence);
+    } else if (others.count > 0) {
+        warn_of_connected(&others, kept);
+    }
+}
+
 static enum outcome make_schema(struct pg *pg, const struct ship_options *options,
                                 struct term *term) {
     bool brought_up;
@@ -70,7 +113,7 @@ static enum outcome make_schema(struct pg *pg, const struct ship_options *option
         return ship_say_failure(term, &failure);
     }
     if (brought_up) {
-        sessions_renew(pg, schema);
+        renew_shippers(pg, schema);
     }
     return OUTCOME_DONE;
 }
@@ -163,12 +206,10 @@ static enum outcome metrics(const struct ship_options *options, struct term *ter
 
 // All was done, and yet somebody should know.
 static enum outcome warn_of_old(const struct sessions *sessions) {
-    struct term term;
     char sentence[FAILURE_SENTENCE] = "";
     sessions_name(sessions, SESSIONS_OLD_MS, "", sentence, sizeof(sentence));
     if (*sentence) {
-        term_init(&term, "nvtxt-ship: warning");
-        term_say(&term, "%s", sentence);
+        warn(sentence);
     }
     return OUTCOME_DONE;
 }

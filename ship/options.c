@@ -275,11 +275,12 @@ static enum outcome take_command(struct ship_options *options, struct term *term
                   argv[optind]);
 }
 
-// init gives names of hosts to roles. It has no use for a name alone.
+// init gives names of hosts to roles. It has no use for a name alone: options that all commands get
+// may have one. As in a label, the first = ends the name.
 static enum outcome take_hosts(struct ship_options *options, struct term *term) {
     struct nvtxt_buf *hosts = &options->wishes.hosts;
     for (size_t at = 0; options->command == SHIP_INIT && at < options->hosts.len;) {
-        const char *text = options->hosts.data + at, *equals = strrchr(text, '=');
+        const char *text = options->hosts.data + at, *equals = strchr(text, '=');
         at += strlen(text) + 1;
         if (!equals) {
             continue;

@@ -385,6 +385,20 @@ static enum failure_class make_partitions(struct work *work) {
     return class ?: FAILURE_AGAIN;
 }
 
+// A right that the role had is gone: the schema was brought up meanwhile, and what this program
+// does there is chosen anew at "connect".
+static bool was_brought_up(struct session *session) {
+    struct pg_rows *rows;
+    bool is_newer =
+        session->schema.version < SCHEMA_VERSION &&
+        pg_ask(session->pg, "SELECT version FROM @.meta", NULL, 0, &rows) == FAILURE_NONE;
+    if (is_newer) {
+        is_newer = pg_rows_count(rows) > 0 && pg_int(rows, 0, 0) > session->schema.version;
+        pg_rows_free(rows);
+    }
+    return is_newer;
+}
+
 enum failure_class round_run(struct session *session, struct round *round) {
     struct work work = {.session = session, .round = round};
     round->events = 0;
@@ -394,6 +408,9 @@ enum failure_class round_run(struct session *session, struct round *round) {
     if (class && work.begun) {
         enum failure_class again = pg_rollback(session->pg);
         class = again == FAILURE_GONE ? again : class;
+    }
+    if (class == FAILURE_REFUSED && was_brought_up(session)) {
+        return failure_set(&session->failure, FAILURE_MOVED, "the schema was brought up");
     }
     return class == FAILURE_NO_PARTITION ? make_partitions(&work) : class;
 }

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/common/clock.h"
 #include "ship/engine/cursor.h"
 #include "ship/engine/identity.h"
 
@@ -233,6 +234,47 @@ enum failure_class lease_renew(struct pg *pg, int64_t store_id, const char *self
                values, 3, &rows);
     if (class == FAILURE_NONE && pg_rows_changed(rows) == 0) {
         class = FAILURE_MOVED;
+    }
+    pg_rows_free(rows);
+    return class;
+}
+
+// Whoever holds the row is waited for, with no other row held.
+static enum failure_class take_one_back(struct pg *pg, const char *const *values, size_t *kept) {
+    enum failure_class class = pg_run(pg, "BEGIN; SET LOCAL lock_timeout = '5s'");
+    class = class
+                ?: pg_ask(pg,
+                          "UPDATE @.cursors SET shipper = NULL WHERE store_id = $1::integer AND "
+                          "shipper = $2",
+                          values, 2, NULL);
+    if (class == FAILURE_NONE) {
+        return pg_run(pg, "COMMIT");
+    }
+    bool is_held = strcmp(pg_failure(pg)->state, FAILURE_LOCK_TIMEOUT) == 0;
+    pg_rollback(pg); // keeps the failure
+    *kept += is_held;
+    return is_held ? FAILURE_NONE : class;
+}
+
+enum failure_class lease_take_back(struct pg *pg, int64_t most_ms, size_t *kept) {
+    struct pg_rows *rows;
+    *kept = 0;
+    int64_t until = clock_monotonic_ms() + most_ms;
+    pg_say_what(pg, "to take the leases of shippers back");
+    enum failure_class class =
+        pg_ask(pg,
+               "WITH free AS (SELECT store_id FROM @.cursors WHERE shipper IS NOT NULL FOR UPDATE "
+               "SKIP LOCKED), taken AS (UPDATE @.cursors SET shipper = NULL WHERE store_id IN "
+               "(SELECT store_id FROM free)) SELECT store_id, shipper FROM @.cursors WHERE shipper "
+               "IS NOT NULL AND store_id NOT IN (SELECT store_id FROM free)",
+               NULL, 0, &rows);
+    for (size_t i = 0; class == FAILURE_NONE && i < pg_rows_count(rows); i++) {
+        const char *values[] = {pg_text(rows, i, 0), pg_text(rows, i, 1)};
+        if (clock_monotonic_ms() < until) {
+            class = take_one_back(pg, values, kept);
+        } else {
+            ++*kept;
+        }
     }
     pg_rows_free(rows);
     return class;

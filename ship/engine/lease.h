@@ -44,4 +44,9 @@ enum failure_class lease_take(struct pg *pg, int64_t store_id, const char *self,
 enum failure_class lease_renew(struct pg *pg, int64_t store_id, const char *self,
                                int64_t behind_rows);
 
+// Takes all leases back, for as long as `most_ms` and one row: each shipper, of any version, looks
+// at the schema anew before its next rows. `*kept`: how many could not be, as their rows were
+// locked.
+enum failure_class lease_take_back(struct pg *pg, int64_t most_ms, size_t *kept);
+
 enum failure_class lease_give_back(struct pg *pg, int64_t store_id, const char *self);

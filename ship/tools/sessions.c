@@ -10,6 +10,8 @@
 
 #include "client/common/clock.h"
 
+#define LISTED_MOST 3 // of the sessions that a sentence names
+
 // Whose role ships into the schema $1: a member of its role, or the owner of a store. The owner of
 // the schema and superusers are left alone. A role may end its own, and those of its members.
 #define OF_SHIPPERS                                                                                \
@@ -106,7 +108,76 @@ void sessions_name(const struct sessions *sessions, int64_t least_ms, const char
     }
 }
 
-enum failure_class sessions_renew(struct pg *pg, const char *schema) {
-    return pg_ask(pg, "SELECT pg_terminate_backend(a.pid) " OF_SHIPPERS IS_SHIPPER " AND " MAY_END,
-                  &schema, 1, NULL);
+// ---- After a step of the schema -----------------------------------------------------------------
+
+enum failure_class sessions_renew(struct pg *pg, const char *schema, struct sessions *others) {
+    struct pg_rows *rows;
+    const struct sessions none = {0};
+    others->count = 0;
+    pg_say_what(pg, "to end the sessions of shippers");
+    enum failure_class class =
+        pg_ask(pg,
+               "SELECT a.pid, NULL, r.rolname, 0, " MAY_END "::integer, (SELECT CASE WHEN "
+               "count(DISTINCT s.host) = 1 THEN min(s.host) END FROM @.stores AS s WHERE s.owner = "
+               "r.rolname), CASE WHEN " MAY_END
+               " THEN pg_terminate_backend(a.pid) END " OF_SHIPPERS IS_SHIPPER " ORDER BY 5, 1",
+               &schema, 1, &rows);
+    for (size_t i = 0; class == FAILURE_NONE && i < pg_rows_count(rows) && !pg_int(rows, i, 4) &&
+                       i < SESSIONS_MOST;
+         i++) {
+        take(others, &none, rows, i);
+        snprintf(others->open[i].host, sizeof(others->open[i].host), "%s",
+                 pg_text(rows, i, 5) ?: "");
+    }
+    pg_rows_free(rows);
+    return class;
+}
+
+// Leaves those that are there still.
+static enum failure_class look_again(struct pg *pg, struct sessions *sessions) {
+    size_t kept = 0;
+    for (size_t i = 0; i < sessions->count; i++) {
+        char pid[24];
+        struct pg_rows *rows;
+        const char *values[] = {pid, sessions->open[i].role};
+        snprintf(pid, sizeof(pid), "%lld", (long long)sessions->open[i].pid);
+        enum failure_class class =
+            pg_ask(pg, "SELECT FROM pg_stat_activity WHERE pid = $1::integer AND usename = $2",
+                   values, 2, &rows);
+        if (class) {
+            return class;
+        }
+        if (pg_rows_count(rows) > 0) {
+            sessions->open[kept++] = sessions->open[i];
+        }
+        pg_rows_free(rows);
+    }
+    sessions->count = kept;
+    return FAILURE_NONE;
+}
+
+enum failure_class sessions_wait(struct pg *pg, struct sessions *sessions, int64_t most_ms) {
+    int64_t until = clock_monotonic_ms() + most_ms;
+    enum failure_class class = look_again(pg, sessions);
+    while (class == FAILURE_NONE && sessions->count > 0 && clock_monotonic_ms() < until) {
+        class = pg_run(pg, "SELECT pg_sleep(0.1)");
+        class = class ?: look_again(pg, sessions);
+    }
+    return class;
+}
+
+void sessions_list(const struct sessions *sessions, char *sentence, size_t size) {
+    size_t len = strlen(sentence);
+    for (size_t i = 0; i < sessions->count && i < LISTED_MOST && len < size; i++) {
+        const struct sessions_open *open = &sessions->open[i];
+        const char *host = open->host;
+        len += (size_t)snprintf(sentence + len, size - len, "%sprocess %lld of the role %s%s%s%s",
+                                i ? ", " : "", (long long)open->pid, open->role,
+                                *host ? " (host " : "", host, *host ? ")" : "");
+    }
+    if (sessions->count > LISTED_MOST && len < size) {
+        snprintf(sentence + len, size - len, " and %s%zu more",
+                 sessions->count == SESSIONS_MOST ? "at least " : "",
+                 sessions->count - LISTED_MOST);
+    }
 }

@@ -18,6 +18,7 @@ struct sessions {
         int64_t pid;
         char transaction[32]; // its number as the engine has it
         char role[64];
+        char host[64];   // "": not known
         int64_t age_ms;  // at least
         int64_t seen_ms; // CLOCK_MONOTONIC, when it was first seen
         bool may_end;
@@ -35,5 +36,11 @@ enum failure_class sessions_look(struct pg *pg, const char *schema, struct sessi
 void sessions_name(const struct sessions *sessions, int64_t least_ms, const char *before,
                    char *sentence, size_t size);
 
-// Ends all sessions of shippers that this role may end: they connect anew.
-enum failure_class sessions_renew(struct pg *pg, const char *schema);
+// Ends all sessions of shippers that this role may end: they connect anew. Gives the others.
+enum failure_class sessions_renew(struct pg *pg, const char *schema, struct sessions *others);
+
+// Waits for these to end, for a time. Those that are there still are left.
+enum failure_class sessions_wait(struct pg *pg, struct sessions *sessions, int64_t most_ms);
+
+// Adds who they are to a sentence.
+void sessions_list(const struct sessions *sessions, char *sentence, size_t size);

@@ -195,6 +195,9 @@ def test_a_name_of_a_host_belongs_to_a_role():
                 *of("a", *store, "--host", "web1"))
         equal(server.rows("SELECT host, owner FROM nvtxt.fleet ORDER BY host"),
               [("web1", "b"), ("web3", "a")])
+        good("init", *target, "--host", "alone", "--host", "first=a=b")  # options of others, and a role "a=b"
+        equal(server.rows("SELECT host, owner FROM nvtxt.hosts WHERE host IN ('alone', 'first', 'first=a')"),
+              [("first", "a=b")])
         for wrong in ("=b", "web1="):
             refused(64, "NAME=ROLE", "init", *target, "--host", wrong)
         equal("('it' || 'x')" in good("init", "--print", "--host", "x=y"), False)
@@ -214,13 +217,18 @@ def test_a_name_of_a_host_belongs_to_a_role():
         equal("the host name new belongs to another role than b: to a" in said, True, said)
 
 
+def text_of(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def sql_of(*names):
+    return "".join(text_of(os.path.join(HERE, "..", "..", "ship", "sql", name)) for name in names)
+
+
 def version_1():
     """The schema of version 1, as its own program made it."""
-    text = ""
-    for path in (os.path.join(HERE, "..", "..", "ship", "sql", "1.sql"), os.path.join(HERE, "fleet_roles_v1.sql")):
-        with open(path, encoding="utf-8") as file:
-            text += file.read()
-    return text
+    return sql_of("1.sql") + text_of(os.path.join(HERE, "fleet_roles_v1.sql"))
 
 
 def test_a_schema_of_version_1_is_brought_up():
@@ -270,6 +278,59 @@ def test_a_schema_of_version_1_is_brought_up():
                         "SELECT viewname, definition FROM pg_views WHERE schemaname = 'nvtxt' ORDER BY 1"):
                 equal(sorted(map(acl_sorted, server.rows(sql))), sorted(map(acl_sorted, fresh.rows(sql))),
                       sql)
+
+
+def keeper_of_version_1(server):
+    """An owner of the schema who is no superuser; the role a ships there."""
+    server.rows("DROP ROLE IF EXISTS keeper; CREATE ROLE keeper LOGIN CREATEROLE; "
+                "GRANT CREATE ON DATABASE %s TO keeper" % server.database)
+    server.rows("BEGIN; %s; SELECT nvtxt.make_partitions(%s, %s + 1); COMMIT" % (version_1(), TODAY, TODAY),
+                user="keeper")
+    role(server, "a")
+
+
+# What a round of version 1 asked first, and how its lease was renewed.
+OF_VERSION_1 = ("SELECT c.shipper FROM nvtxt.cursors AS c WHERE c.store_id = 1 FOR UPDATE",
+                "UPDATE nvtxt.cursors SET seen = clock_timestamp() WHERE store_id = 1 AND shipper = "
+                "'old' RETURNING shipper")
+
+
+def test_a_shipper_that_may_not_be_ended_stops_nevertheless():
+    with database() as server, Daemon() as daemon:
+        keeper_of_version_1(server)
+        args = ("--target", server.target(user="a"), "--store", daemon.store, "--host", "h")
+        daemon.send(marker("1"))
+        good("--once", *args)
+        server.rows("UPDATE nvtxt.cursors SET shipper = 'old'")
+        with Thief(server, "a", "COMMIT") as old:
+            pid = server.one("SELECT pid FROM pg_stat_activity WHERE usename = 'a'")
+            status, out, said = run_ship("init", "--target", server.target(user="keeper"))
+            equal((status, out, said.count("\n")), (0, "", 1), said)
+            equal([words in said for words in (
+                "nvtxt-ship: warning: ", "process %s of the role a (host h);" % pid, "pg_signal_backend")],
+                  [True] * 3, said)
+            equal(old.process.poll(), None)
+            # It finds that the lease is not its own.
+            equal([server.rows(sql, user="a") for sql in OF_VERSION_1], [[(None,)], []])
+            good("init", "--target", server.target(user="keeper"))
+
+
+def test_a_round_goes_on_when_its_rights_change():
+    """The step's text alone, which ends no session and takes no lease back."""
+    with database() as server, Daemon() as daemon, daemon.session() as session:
+        keeper_of_version_1(server)
+        args = ("--target", server.target(user="a"), "--store", daemon.store, "--host", "h")
+        session.send('TimeBase = Manual\nProcessId = 7\nThreadId = 8\n@RangePush, Time, Message\n'
+                     '@RangePop, Time\nRangePush, 1, "one"\n')
+        session.ack(6)
+        with Shipper(*args, "--interval", "50ms") as shipper:
+            wait_for(lambda: server.one("SELECT count(*) FROM nvtxt.open_ranges") == "1", "it is shipped")
+            server.rows("BEGIN; %s; COMMIT" % sql_of("2.sql", "roles.sql"), user="keeper")
+            session.send("RangePop, 3\n")
+            arrived(server, ["one"])
+            wait_for(lambda: shipper.process.poll() is not None or server.one(
+                "SELECT count(*) FROM nvtxt.running") == "0", "its end is known")
+            equal(shipper.process.poll(), None, shipper.said())
 
 
 def acl_sorted(row):
