@@ -291,7 +291,8 @@ static int take_value(const struct arguments_value *value) {
         *(const char **)value->field = value->text;
         return *value->text || !value->row->wanted ? 0 : ARGUMENTS_WRONG;
     case ARGUMENTS_LIST:
-        return arguments_list_add(value->field, value->text);
+        return *value->text || !value->row->wanted ? arguments_list_add(value->field, value->text)
+                                                   : ARGUMENTS_WRONG;
     case ARGUMENTS_PID:
         return arguments_pid(value->text, value->field) ? 0 : ARGUMENTS_WRONG;
     case ARGUMENTS_OTHER:

@@ -17,7 +17,7 @@ enum arguments_kind {
     ARGUMENTS_END,     // of a table
     ARGUMENTS_FLAG,    // bool; takes no value
     ARGUMENTS_TEXT,    // const char *; not empty where `wanted` says what it is
-    ARGUMENTS_LIST,    // struct arguments_list; the option may be repeated
+    ARGUMENTS_LIST,    // struct arguments_list; the same; the option may be repeated
     ARGUMENTS_NUMBER,  // int64_t
     ARGUMENTS_SECONDS, // int64_t of milliseconds
     ARGUMENTS_BYTES,   // uint64_t, up to INT64_MAX

@@ -108,6 +108,11 @@ static bool lists(const char *list, const char *word) {
 static enum outcome check_command(const struct ctl_options *options, struct term *term) {
     const struct usage *usage = find_usage(options->command);
     char name[ARGUMENTS_NAME_SIZE];
+    if (options->only_store && strcmp(options->command, "where") != 0) {
+        term_say(term, "--store is an option of 'where' and takes no value; --socket or "
+                       "NVTXT_SOCKET names a daemon");
+        return OUTCOME_USAGE;
+    }
     for (const struct arguments_row *row = rows; row->kind != ARGUMENTS_END; row++) {
         bool given = row->has && *((const bool *)options + row->has);
         if (given && !(usage && lists(usage->options, row->name))) {
@@ -123,6 +128,10 @@ static enum outcome check_command(const struct ctl_options *options, struct term
     bool takes = usage && usage->operand;
     if (options->operand && !takes) {
         term_say(term, "'%s' stands alone; '%s' is too much", options->command, options->operand);
+        return OUTCOME_USAGE;
+    }
+    if (options->output && strcmp(options->output, "-") == 0 && takes) {
+        term_say(term, "-o takes a file, not '-': a store cannot be written to stdout");
         return OUTCOME_USAGE;
     }
     bool given = options->operand && *options->operand;

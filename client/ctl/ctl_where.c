@@ -37,6 +37,9 @@ static void look(struct where *where, const struct ctl_options *options) {
                            .all = true,
                            .timeout_ms = is_short ? (int)options->timeout_ms : PROBE_ASK_MS};
     find_daemon(&where->found, &how);
+    if (where->found.won < 0 && search_is_named(&where->found.data)) {
+        where->found.control.count = 0; // nobody says where it would be
+    }
     find_stores(&where->found, &where->stores);
     probe_stores(&where->stores, true);
     where->differs = find_is_of_another(&where->found, &where->stores);
@@ -170,6 +173,9 @@ enum outcome ctl_where(const struct ctl_options *options, struct term *term) {
         print_all(&where);
     }
     enum outcome outcome = flush(term);
+    if (!options->json && where.found.won >= 0 && where.stores.count == 0) {
+        (void)find_say_no_daemon(term, &where.found);
+    }
     if (outcome == OUTCOME_DONE && where.found.won < 0) {
         outcome = say_none(&where.found, options, term);
     }

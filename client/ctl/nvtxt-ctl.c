@@ -143,6 +143,16 @@ static enum outcome conclude(const struct ctl_options *options, struct term *ter
         }
         return outcome ? outcome : print_result(options, term, reply->result);
     }
+    if (made && strstr(reply->message, "takes no argument")) { // as 0.1.0 says it
+        term_say(term,
+                 "the daemon is too old for 'snapshot -o': '%s' is not made; without -o the "
+                 "daemon makes the file itself",
+                 made->path);
+        return OUTCOME_PROTOCOL;
+    }
+    if (made) {
+        term_say(term, "snapshot: %s is not made", made->path);
+    }
     say_lines(term, options->command, reply->message);
     if (strcmp(reply->code, NVTXT_CTL_FORBIDDEN) == 0) {
         return OUTCOME_FORBIDDEN;
@@ -282,16 +292,14 @@ static enum outcome run(const struct ctl_options *options, struct term *term) {
     struct control_link link;
     struct found found;
     search_data(&found.data, options->socket);
-    const struct search_place *first = &found.data.places[0];
-    if (first->is_named && !search_socket_fits(first->path)) {
-        term_say(term, "'%s' (%s) cannot be a socket's path: it must have 1 to %d bytes",
-                 first->path, first->whose, NVTXT_SOCKET_BYTES);
-        return OUTCOME_USAGE;
+    enum outcome outcome = find_check_path(term, &found.data);
+    if (outcome != OUTCOME_DONE) {
+        return outcome;
     }
     if (strcmp(options->command, "where") == 0) {
         return ctl_where(options, term);
     }
-    enum outcome outcome = connect_daemon(&link, options, &found, term);
+    outcome = connect_daemon(&link, options, &found, term);
     if (outcome != OUTCOME_DONE) {
         return outcome;
     }

@@ -116,7 +116,7 @@ static int take_pid(const struct arguments_value *value) {
 #define AT(field) offsetof(struct export_command_line, field)
 
 static const struct arguments_row rows[] = {
-    {"store", 0, ARGUMENTS_TEXT, .at = AT(options.store)},
+    {"store", 0, ARGUMENTS_TEXT, .at = AT(options.store), .wanted = "a path"},
     {"format", 0, ARGUMENTS_OTHER, .at = AT(options.format), .take = take_format},
     {"output", 'o', ARGUMENTS_TEXT, .at = AT(output)},
     {"since", 0, ARGUMENTS_OTHER, .at = AT(options.since_ns), .has = AT(options.has_since),

@@ -133,6 +133,16 @@ void find_daemon(struct found *found, const struct find_how *how) {
     }
 }
 
+enum outcome find_check_path(struct term *term, const struct search *data) {
+    const struct search_place *first = &data->places[0];
+    if (!first->is_named || search_socket_fits(first->path)) {
+        return OUTCOME_DONE;
+    }
+    term_say(term, "'%s' (%s) cannot be a socket's path: it must have 1 to %d bytes", first->path,
+             first->whose, NVTXT_SOCKET_BYTES);
+    return OUTCOME_USAGE;
+}
+
 enum outcome find_say_none(struct term *term, const struct search *search) {
     char text[SEARCH_MOST * 640], advice[512];
     enum outcome outcome = search_explain(search, text, sizeof(text), advice, sizeof(advice));
@@ -215,8 +225,7 @@ static enum outcome say_no_store(struct term *term, const struct found *found,
     return OUTCOME_NO_INPUT;
 }
 
-// A daemon that was named is not there, or does not say.
-static enum outcome say_no_daemon(struct term *term, const struct found *found) {
+enum outcome find_say_no_daemon(struct term *term, const struct found *found) {
     const struct search_place *daemon = &found->data.places[0];
     if (found->won < 0) {
         return find_say_none(term, &found->data);
@@ -236,9 +245,14 @@ enum outcome find_store(struct term *term, const char *named, const char *advice
     struct search stores;
     search_stores(&stores, NULL);
     if (!search_is_named(&stores)) {
+        search_data(&found.data, named);
+        enum outcome outcome = find_check_path(term, &found.data);
+        if (outcome != OUTCOME_DONE) {
+            return outcome;
+        }
         find_daemon(&found, &(struct find_how){.named = named, .timeout_ms = PROBE_ASK_MS});
         if (search_is_named(&found.data) && !*found.store) {
-            return say_no_daemon(term, &found);
+            return find_say_no_daemon(term, &found);
         }
         find_stores(&found, &stores);
     }

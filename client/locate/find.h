@@ -32,6 +32,9 @@ struct find_how {
 // Notes what came of each place that was tried.
 void find_daemon(struct found *found, const struct find_how *how);
 
+// Says so, and returns OUTCOME_USAGE, when what names the data socket cannot be a socket's path.
+enum outcome find_check_path(struct term *term, const struct search *data);
+
 // Says that no place of a search accepts: what was tried, and what to do about it. Returns as
 // search_explain(). `term` NULL: nothing is said.
 enum outcome find_say_none(struct term *term, const struct search *search);
@@ -45,8 +48,13 @@ void find_stores(const struct found *found, struct search *stores);
 // Whether the store that won is known not to be the daemon's.
 bool find_is_of_another(const struct found *found, const struct search *stores);
 
+// Says that the daemon that was named does not say where its store is, or is absent; returns
+// OUTCOME_NO_INPUT, or as search_explain().
+enum outcome find_say_no_daemon(struct term *term, const struct found *found);
+
 // Finds the store that a program reads when no option names one. `named` is --socket's value, or
-// NULL. OUTCOME_NO_INPUT, for a named daemon also OUTCOME_NO_DAEMON or OUTCOME_FORBIDDEN, comes
-// after a sentence that names all; `advice` says how the program is told of a store.
+// NULL. OUTCOME_NO_INPUT, for a named daemon also OUTCOME_NO_DAEMON, OUTCOME_FORBIDDEN or
+// OUTCOME_USAGE, comes after a sentence that names all; `advice` says how the program is told of a
+// store.
 enum outcome find_store(struct term *term, const char *named, const char *advice, char *store,
                         size_t size);

@@ -157,6 +157,15 @@ bool search_socket_fits(const char *path) {
 // ---- What came of the tries
 // --------------------------------------------------------------------------
 
+// What is there instead of a socket that accepts.
+static const char *why_refused(const char *path) {
+    struct stat status;
+    if (stat(path, &status) != 0 || S_ISSOCK(status.st_mode)) {
+        return strerror(ECONNREFUSED);
+    }
+    return S_ISDIR(status.st_mode) ? "it is a folder, not a socket" : "it is not a socket";
+}
+
 const char *search_why(const struct search_place *place) {
     switch (place->state) {
     case SEARCH_GOOD:
@@ -172,7 +181,7 @@ const char *search_why(const struct search_place *place) {
     case SEARCH_OTHER:
         return "it is another daemon's";
     default:
-        return strerror(-place->error);
+        return place->error == -ECONNREFUSED ? why_refused(place->path) : strerror(-place->error);
     }
 }
 
@@ -239,19 +248,37 @@ const char *search_list(const struct search *search, char *text, size_t size) {
     return list(&all, true, text, size);
 }
 
-// Writes who can give access. A folder that cannot be seen is taken for the package's: root's, with
-// the group nvtxt.
+// What keeps others out of `path`: the nearest of it and its folders that can be looked at.
+static bool look_nearest(const char *path, struct stat *status) {
+    char at[PATH_MAX];
+    snprintf(at, sizeof(at), "%s", path);
+    while (stat(at, status) != 0) {
+        char *slash = strrchr(at, '/');
+        if (errno != EACCES || !slash || slash == at) {
+            return false;
+        }
+        *slash = '\0';
+    }
+    return true;
+}
+
+// Writes who can give access; "" when nobody is known.
 static void say_who_may(const char *path, char *text, size_t size) {
     struct stat status;
-    bool seen = stat(path, &status) == 0;
-    if (seen && !(status.st_mode & 020)) {
-        const struct passwd *owner = getpwuid(status.st_uid);
-        snprintf(text, size, "only its owner %s may", owner ? owner->pw_name : "and root");
+    *text = '\0';
+    if (!look_nearest(path, &status)) {
         return;
     }
-    const struct group *group = seen ? getgrgid(status.st_gid) : NULL;
-    snprintf(text, size, "ask for the group %s ('adduser YOU %s', then log in again)",
-             group ? group->gr_name : "nvtxt", group ? group->gr_name : "nvtxt");
+    mode_t needed = S_ISDIR(status.st_mode) ? S_IXGRP : S_IWGRP;
+    const struct group *group =
+        status.st_gid != 0 && (status.st_mode & needed) ? getgrgid(status.st_gid) : NULL;
+    const struct passwd *owner = getpwuid(status.st_uid);
+    if (group) {
+        snprintf(text, size, "ask for the group %s ('adduser YOU %s', then log in again)",
+                 group->gr_name, group->gr_name);
+    } else if (owner) {
+        snprintf(text, size, "only its owner %s may", owner->pw_name);
+    }
 }
 
 // Somebody else made our folder first: no daemon of ours can be there.
@@ -309,7 +336,7 @@ enum outcome search_explain(const struct search *search, char *text, size_t size
              others.count ? "; there is none at " : "",
              others.count ? list(&others, false, absent, sizeof(absent)) : "");
     say_who_may(forbidden.places[0]->path, whom, sizeof(whom));
-    snprintf(advice, advice_size, "%s%s", whom,
-             named ? "" : ", or start one of your own with 'nvtxtd &'");
+    snprintf(advice, advice_size, "%s%s%s", whom, *whom && !named ? ", or " : "",
+             named ? "" : "start one of your own with 'nvtxtd &'");
     return OUTCOME_FORBIDDEN;
 }

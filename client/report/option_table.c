@@ -175,7 +175,7 @@ static int take_define(const struct arguments_value *value) {
 #define EVENTS(name, value, text) SELECT(name, SELECTS, value, text)
 
 const struct report_option report_options_table[] = {
-    {{"store", 0, ARGUMENTS_LIST, .at = AT(stores)},
+    {{"store", 0, ARGUMENTS_LIST, .at = AT(stores), .wanted = "a path"},
      SELECTS,
      "PATH",
      "a STORE, too (default: see 'nvtxt-ctl where')"},

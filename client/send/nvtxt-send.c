@@ -15,6 +15,7 @@
 #include "client/common/outcome.h"
 #include "client/common/signals.h"
 #include "client/common/term.h"
+#include "client/locate/find.h"
 #include "client/locate/probe.h"
 #include "client/locate/search.h"
 #include "client/nvtx/nvtx_run.h"
@@ -386,11 +387,9 @@ static enum outcome send_inputs(struct send_arguments *args, struct term *term) 
 static int run(struct send_arguments *args, struct term *term) {
     struct search search;
     search_data(&search, args->socket);
-    const struct search_place *first = &search.places[0];
-    if (first->is_named && !search_socket_fits(first->path)) {
-        term_say(term, "'%s' (%s) cannot be a socket's path: it must have 1 to %d bytes",
-                 first->path, first->whose, NVTXT_SOCKET_BYTES);
-        return outcome_exit_status(OUTCOME_USAGE);
+    enum outcome outcome = find_check_path(term, &search);
+    if (outcome != OUTCOME_DONE) {
+        return outcome_exit_status(outcome);
     }
     args->transfer.search = &search;
     if (args->print) {

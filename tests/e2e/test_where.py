@@ -5,6 +5,7 @@ Each case has folders of its own for XDG_RUNTIME_DIR and XDG_STATE_HOME. A daemo
 itself would come first for root, so as root the programs run as another user."""
 import contextlib
 import glob
+import grp
 import json
 import os
 import shutil
@@ -281,13 +282,17 @@ def test_what_was_tried_is_named_and_absent_is_not_forbidden():
                 listen(home.name("run", "nvtxtd", "control.sock")):
             if os.getuid() != 0:
                 raise Skip("needs root: sockets of another user")
-            for name in ("nvtxtd.sock", "control.sock"):
-                os.chmod(home.name("run", "nvtxtd", name), 0o660)
-            for name, args in (("nvtxt-send", []), ("nvtxt-ctl", ["status"])):
-                code, out, err = home.run(name, *args)
-                equal((code, out), (77, ""), err)
-                contains_all(err, "you may not use the daemon at " + home.name("run", "nvtxtd"),
-                             "Permission denied", "sk for the group", "there is none at /tmp/")
+            named = next(entry for entry in grp.getgrall() if entry.gr_gid not in (0, USER))
+            for group, advice in ((named.gr_gid, "sk for the group %s ('adduser YOU" % named.gr_name),
+                                  (0, "nly its owner root may")):
+                for name in ("nvtxtd.sock", "control.sock"):
+                    os.chown(home.name("run", "nvtxtd", name), 0, group)
+                    os.chmod(home.name("run", "nvtxtd", name), 0o660)
+                for name, args in (("nvtxt-send", []), ("nvtxt-ctl", ["status"])):
+                    code, out, err = home.run(name, *args)
+                    equal((code, out), (77, ""), err)
+                    contains_all(err, "you may not use the daemon at " + home.name("run", "nvtxtd"),
+                                 "Permission denied", advice, "there is none at /tmp/")
             equal(states(home.where(69)["sockets"])[home.name("run", "nvtxtd", "nvtxtd.sock")],
                   "forbidden")
 
@@ -440,6 +445,48 @@ def test_a_named_daemon_that_does_not_say_has_no_other_store():
             contains_all(err, "the daemon at " + named, "does not say where its store is")
             code, out, err = export(home, NVTXT_SOCKET=named, NVTXT_STORE=own)
             equal((code, err, "own" in out), (0, "", True))
+
+
+def test_a_path_that_cannot_be_a_sockets_is_wrong_usage_for_every_program():
+    with Home() as home:
+        path = "/tmp/" + 110 * "x"
+        for words in (["nvtxt-send"], ["nvtxt-ctl", "status"], ["nvtxt-ctl", "where", "--store"],
+                      ["nvtxt-export", "--format", "csv"], ["nvtxt-report"]):
+            code, out, err = home.run(*words, NVTXT_SOCKET=path)
+            equal((code, out), (64, ""), err)
+            contains_all(err, path, "$NVTXT_SOCKET", "cannot be a socket's path")
+        for words in (["nvtxt-export", "--format", "csv"], ["nvtxt-report", "summary"]):
+            code, out, err = home.run(*words, "--store", "")
+            equal((code, out), (64, ""), err)
+            contains_all(err, "--store takes a path, not ''")
+        code, out, err = home.run("nvtxt-ctl", "--store", "x", "where")
+        equal((code, out), (64, ""))
+        contains_all(err, "--store is an option of 'where' and takes no value")
+
+
+def test_what_is_no_socket_is_said():
+    with Home() as home:
+        with open(home.name("plain"), "w", encoding="ascii") as file:
+            os.fchmod(file.fileno(), 0o666)
+        for name, why in (("other", "it is a folder, not a socket"), ("plain", "it is not a socket")):
+            for words in (["nvtxt-send"], ["nvtxt-ctl", "status"]):
+                code, out, err = home.run(*words, NVTXT_SOCKET=home.name(name))
+                equal((code, out), (69, ""), err)
+                contains_all(err, home.name(name) + ": " + why)
+
+
+def test_only_what_was_named_is_listed():
+    with Home() as home, Fake() as fake:
+        found = home.where(69, ("--socket", home.name("none")))
+        equal((found["controls"], found["stores"]), ([], []))
+        os.chmod(fake.folder, 0o755)
+        os.chmod(fake.path, 0o666)
+        thread = threading.Thread(target=answer_as_older, args=(fake,), daemon=True)
+        thread.start()
+        code, out, err = home.run("nvtxt-ctl", "where", "--socket", fake.path)
+        thread.join(DEADLINE)
+        equal((code, "store" in out), (0, False), out)
+        contains_all(err, "the daemon at %s (--socket) does not say where its store is" % fake.path)
 
 
 def test_where_says_it_to_people():
