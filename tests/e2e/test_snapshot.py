@@ -10,8 +10,10 @@ import stat
 import subprocess
 import tempfile
 import threading
+import types
 
 import lib
+from small_disk import SmallDisk
 
 HEADER = 'TimeBase = Manual\n@Marker, Time, Message\n'
 
@@ -124,6 +126,39 @@ def test_a_snapshot_into_a_file_of_the_callers():
             for part in ("Permission denied", "the daemon writes as user " + name, "-o FILE"):
                 assert part in err, err
         lib.equal(os.listdir(private), ["copy.sqlite"])
+
+
+def test_a_daemon_that_cannot_write_into_it_is_said_with_the_files_name():
+    def answer(listener):
+        """As version 0.1.0: a probe closes without a request."""
+        for _ in range(2):
+            link = listener.accept()[0]
+            link.settimeout(lib.DEADLINE)
+            with link, link.makefile("rb") as requests:
+                if requests.readline():
+                    link.sendall(b'{"id":1,"ok":false,"error":{"code":"bad-argument","message":'
+                                 b'"the command takes no argument \\"into\\""}}\n')
+
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
+        older = types.SimpleNamespace(control_socket=os.path.join(folder, "control.sock"))
+        listener.bind(older.control_socket)
+        listener.listen(8)
+        listener.settimeout(lib.DEADLINE)
+        lib.equal(ctl(older, "snapshot", "-o", "-", cwd=folder),
+                  (64, "", "nvtxt-ctl: -o takes a file, not '-': a store cannot be written to stdout\n"))
+        asked = threading.Thread(target=answer, args=(listener,), daemon=True)
+        asked.start()
+        status, out, err = ctl(older, "snapshot", "-o", "copy", cwd=folder)
+        asked.join(lib.DEADLINE)
+        lib.equal((status, out), (76, ""), err)
+        assert "too old for 'snapshot -o': 'copy' is not made" in err, err
+        lib.equal(os.listdir(folder), ["control.sock"])
+    with lib.Daemon() as daemon, SmallDisk(daemon.folder, "size=64k") as disk:
+        disk.fill()
+        path = os.path.join(disk.folder, "copy")
+        status, out, err = ctl(daemon, "snapshot", "-o", path)
+        lib.equal((status, out), (1, ""), err)
+        assert "snapshot: %s is not made\n" % path in err, err
 
 
 def pwd_name(uid):
