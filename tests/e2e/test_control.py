@@ -377,7 +377,7 @@ def test_a_socket_that_is_not_for_us_is_no_reason_to_start_a_daemon():
     user = 65534 if os.getuid() == 0 else None  # as root: somebody who is not
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o700 if user else 0)
-        for program, advice in (("nvtxt-ctl", "group"), ("nvtxt-send", "group")):
+        for program in "nvtxt-ctl", "nvtxt-send":
             try:
                 done = subprocess.run([lib.program("client", program), "--socket", folder + "/s"]
                                       + ["status"] * (program == "nvtxt-ctl"), user=user, cwd="/",
@@ -386,7 +386,8 @@ def test_a_socket_that_is_not_for_us_is_no_reason_to_start_a_daemon():
             except PermissionError as reason:
                 raise lib.Skip("the build is not for others to read") from reason
             lib.equal(done.returncode, 77, done.stderr)
-            assert "Permission denied" in done.stderr and advice in done.stderr, done.stderr
+            assert "Permission denied" in done.stderr, done.stderr
+            assert not user or "only its owner root may" in done.stderr, done.stderr
             assert "nvtxtd'" not in done.stderr and "tart " not in done.stderr, done.stderr
         os.chmod(folder, 0o700)
 
