@@ -276,7 +276,7 @@ static void say_who_may(const char *path, char *text, size_t size) {
     if (group) {
         snprintf(text, size, "ask for the group %s ('adduser YOU %s', then log in again)",
                  group->gr_name, group->gr_name);
-    } else if (owner) {
+    } else if (owner && owner->pw_uid != geteuid()) {
         snprintf(text, size, "only its owner %s may", owner->pw_name);
     }
 }
