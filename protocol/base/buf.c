@@ -5,11 +5,9 @@
 // is worse than none.
 #include "protocol/base/buf.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "protocol/base/chars.h"
+#include "protocol/base/origin.h"
 
 #define FIRST_CAPACITY 256u // a reply or two
 
@@ -47,7 +45,7 @@ static bool reserve(struct nvtxt_buf *buf, size_t more) {
     if (more <= buf->cap - buf->len) {
         return true;
     }
-    size_t cap = buf->cap ? buf->cap : FIRST_CAPACITY;
+    size_t cap = buf->cap ?: FIRST_CAPACITY;
     while (cap - buf->len < more && cap <= SIZE_MAX / 2) {
         cap *= 2;
     }
@@ -62,7 +60,7 @@ static bool reserve(struct nvtxt_buf *buf, size_t more) {
 }
 
 int nvtxt_buf_reserve(struct nvtxt_buf *buf, size_t more) {
-    return reserve(buf, more) ? 0 : -ENOMEM;
+    return reserve(buf, more) ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 void nvtxt_buf_add(struct nvtxt_buf *buf, const void *data, size_t len) {
@@ -96,38 +94,6 @@ void nvtxt_buf_add_int(struct nvtxt_buf *buf, int64_t value) {
     nvtxt_buf_add_uint(buf, 0 - (uint64_t)value);
 }
 
-static void add_escaped(struct nvtxt_buf *buf, unsigned char byte) {
-    static const char hex[] = "0123456789abcdef";
-    char text[6] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
-    static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt"; // pairs: byte, its letter
-    for (size_t i = 0; i + 1 < sizeof(shorts); i += 2) {
-        if ((unsigned char)shorts[i] == byte) {
-            text[1] = shorts[i + 1];
-            nvtxt_buf_add(buf, text, 2);
-            return;
-        }
-    }
-    nvtxt_buf_add(buf, text, sizeof(text));
-}
-
-void nvtxt_buf_add_json_string(struct nvtxt_buf *buf, struct nvtxt_slice text) {
-    nvtxt_buf_add(buf, "\"", 1);
-    size_t plain = 0; // start of the run that needs no escape
-    for (size_t i = 0; i < text.len; i++) {
-        char byte = text.data[i];
-        if (!nvtxt_is_ascii_control(byte) && byte != '"' && byte != '\\') {
-            continue;
-        }
-        nvtxt_buf_add(buf, text.data + plain, i - plain);
-        add_escaped(buf, (unsigned char)byte);
-        plain = i + 1;
-    }
-    if (text.len) {
-        nvtxt_buf_add(buf, text.data + plain, text.len - plain);
-    }
-    nvtxt_buf_add(buf, "\"", 1);
-}
-
 void nvtxt_buf_add_pair_int(struct nvtxt_buf *buf, const char *before, int64_t value) {
     nvtxt_buf_add_string(buf, before);
     nvtxt_buf_add_int(buf, value);
@@ -136,9 +102,4 @@ void nvtxt_buf_add_pair_int(struct nvtxt_buf *buf, const char *before, int64_t v
 void nvtxt_buf_add_pair_uint(struct nvtxt_buf *buf, const char *before, uint64_t value) {
     nvtxt_buf_add_string(buf, before);
     nvtxt_buf_add_uint(buf, value);
-}
-
-void nvtxt_buf_add_pair_text(struct nvtxt_buf *buf, const char *before, const char *text) {
-    nvtxt_buf_add_string(buf, before);
-    nvtxt_buf_add_json_string(buf, nvtxt_slice_of(text));
 }

@@ -5,8 +5,6 @@
 // writer of many pieces asks once, at its end.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "protocol/base/slice.h"
@@ -34,10 +32,6 @@ void nvtxt_buf_add_string(struct nvtxt_buf *buf, const char *string);
 void nvtxt_buf_add_int(struct nvtxt_buf *buf, int64_t value);
 void nvtxt_buf_add_uint(struct nvtxt_buf *buf, uint64_t value);
 
-// A text, such as `,"line":`, and the value after it. _text writes the value as a JSON string.
+// A text, such as `,"line":`, and the value after it.
 void nvtxt_buf_add_pair_int(struct nvtxt_buf *buf, const char *before, int64_t value);
 void nvtxt_buf_add_pair_uint(struct nvtxt_buf *buf, const char *before, uint64_t value);
-void nvtxt_buf_add_pair_text(struct nvtxt_buf *buf, const char *before, const char *text);
-
-// A JSON string with its quotes. `text` must be valid UTF-8; control characters are escaped.
-void nvtxt_buf_add_json_string(struct nvtxt_buf *buf, struct nvtxt_slice text);

@@ -5,19 +5,14 @@
 // (`skipping`) it holds the first OVERLONG_KEPT, for the diagnostic.
 #include "protocol/base/frame.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "protocol/base/limits.h"
+#include "protocol/base/origin.h"
 
 // Kept of an overlong line: its excerpt, a byte order mark before it, and what may be missing of
 // the excerpt's last character.
 #define OVERLONG_KEPT (NVTXT_EXCERPT_BYTES + 3 + 3)
-
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
 
 void nvtxt_frame_init(struct nvtxt_frame *frame, size_t max_line) {
     *frame = (struct nvtxt_frame){.max_line = max_line};
@@ -37,13 +32,13 @@ void nvtxt_frame_deinit(struct nvtxt_frame *frame) {
 static int keep(struct nvtxt_frame *frame, const char *data, size_t len) {
     size_t need = frame->partial_len + len;
     if (need > frame->partial_cap) {
-        size_t cap = frame->partial_cap ? frame->partial_cap : 128;
+        size_t cap = frame->partial_cap ?: 128;
         while (cap < need) {
             cap *= 2;
         }
         char *grown = realloc(frame->partial, cap);
         if (!grown) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         frame->partial = grown;
         frame->partial_cap = cap;
@@ -57,20 +52,20 @@ static int keep(struct nvtxt_frame *frame, const char *data, size_t len) {
 
 // Keeps the first bytes of an overlong line and lets the others go.
 static int keep_start(struct nvtxt_frame *frame, const char *data, size_t len) {
-    return keep(frame, data, smaller(len, OVERLONG_KEPT - frame->partial_len));
+    return keep(frame, data, nvtxt_min(len, OVERLONG_KEPT - frame->partial_len));
 }
 
 // The line has grown past the limit: remember its first bytes and skip the rest.
 static int begin_skipping(struct nvtxt_frame *frame, const char *data, size_t len) {
-    frame->partial_len = smaller(frame->partial_len, OVERLONG_KEPT);
+    frame->partial_len = nvtxt_min(frame->partial_len, OVERLONG_KEPT);
     int r = keep_start(frame, data, len);
     if (r < 0) {
         return r;
     }
-    char *shrunk = realloc(frame->partial, frame->partial_len ? frame->partial_len : 1);
+    char *shrunk = realloc(frame->partial, frame->partial_len ?: 1);
     if (shrunk) {
         frame->partial = shrunk;
-        frame->partial_cap = frame->partial_len ? frame->partial_len : 1;
+        frame->partial_cap = frame->partial_len ?: 1;
     }
     frame->skipping = true;
     return 0;
@@ -128,10 +123,7 @@ int nvtxt_frame_next(struct nvtxt_frame *frame, struct nvtxt_slice *input,
         return r;
     }
     advance(input, end ? len + 1 : len);
-    if (!end) {
-        return NVTXT_FRAME_MORE;
-    }
-    return hand_out(frame, line, frame->skipping);
+    return end ? hand_out(frame, line, frame->skipping) : NVTXT_FRAME_MORE;
 }
 
 int nvtxt_frame_finish(struct nvtxt_frame *frame, struct nvtxt_slice *line) {

@@ -10,9 +10,6 @@
 // comments are lines too. The interpreter, not the frame, drops a byte order mark.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "protocol/base/slice.h"
 
 struct nvtxt_frame {

@@ -53,6 +53,9 @@ static inline uint64_t nvtxt_global_tid(uint32_t pid, uint32_t tid) {
 #define NVTXT_STATE_STORE "%s/nvtxtd"             // $XDG_STATE_HOME, else:
 #define NVTXT_HOME_STORE "%s/.local/state/nvtxtd" // the home folder
 
+// Where programs put files of NVTXT during a session of Nsight: an absolute path.
+#define NVTXT_SESSION_VARIABLE "NSIGHT_ANALYSIS_SESSION_OUTPUT_PATH"
+
 // The files in them.
 #define NVTXT_DATA_SOCKET "nvtxtd.sock"
 #define NVTXT_CONTROL_SOCKET "control.sock"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One allocation holds the count and the text.
-#include "protocol/base/refstr.h"
+#include "protocol/base/slice.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct nvtxt_refstr *nvtxt_refstr_new(struct nvtxt_slice text) {
     struct nvtxt_refstr *refstr = malloc(sizeof(*refstr) + text.len);

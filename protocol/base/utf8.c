@@ -10,8 +10,6 @@
 // the same are worse than a name with U+FFFD in it. Combining marks are shown.
 #include "protocol/base/utf8.h"
 
-#include <string.h>
-
 static const struct {
     uint32_t first, last;
     const char *instead;
@@ -124,6 +122,20 @@ uint32_t nvtxt_utf8_point(const char *data, size_t len) {
         point = point << 6 | ((unsigned char)data[i] & 0x3F);
     }
     return point;
+}
+
+size_t nvtxt_utf8_put(char *to, uint32_t point) {
+    if (point < 0x80) {
+        to[0] = (char)point;
+        return 1;
+    }
+    size_t more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    static const unsigned char leads[] = {0, 0xC0, 0xE0, 0xF0};
+    to[0] = (char)(leads[more] | point >> 6 * more);
+    for (size_t i = 1; i <= more; i++) {
+        to[i] = (char)(0x80 | (point >> 6 * (more - i) & 0x3F));
+    }
+    return more + 1;
 }
 
 size_t nvtxt_utf8_shown(struct nvtxt_slice text, struct nvtxt_slice *shown) {

@@ -5,8 +5,6 @@
 // are shown of a text, so that nobody who names something can act on their terminal.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "protocol/base/slice.h"
@@ -21,6 +19,9 @@ bool nvtxt_utf8_valid(struct nvtxt_slice text);
 
 // The code point of the valid sequence of `len` bytes at `data`.
 uint32_t nvtxt_utf8_point(const char *data, size_t len);
+
+// Writes a code point up to U+10FFFF, at most NVTXT_UTF8_MOST bytes; returns how many.
+size_t nvtxt_utf8_put(char *to, uint32_t point);
 
 // What people are shown of the first character of a text that is not empty: the character itself,
 // or a blank for a control character and for a line separator, U+FFFD for what turns the direction

@@ -2,15 +2,16 @@
 //
 // scandir() lists the drop-ins. One that cannot be read, or a folder that cannot be listed, is a
 // fault that does not keep the others from being read.
-#include "protocol/conf/conf_files.h"
+#include "protocol/conf/ini.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "protocol/base/origin.h"
 
 static void cannot_read(struct nvtxt_ini *ini, const char *path, int r) {
     char sentence[2 * PATH_MAX];
@@ -23,7 +24,7 @@ static void cannot_read(struct nvtxt_ini *ini, const char *path, int r) {
 static int read_file(struct nvtxt_ini *ini, const char *path, bool must_exist) {
     FILE *file = fopen(path, "re");
     if (!file) {
-        return errno == ENOENT && !must_exist ? 0 : -errno;
+        return errno == ENOENT && !must_exist ? 0 : nvtxt_origin(-errno);
     }
     int r = nvtxt_ini_read(ini, file, path);
     fclose(file);
@@ -46,7 +47,7 @@ static void read_drop_ins(struct nvtxt_ini *ini, const char *path) {
     snprintf(folder, sizeof(folder), "%s.d", path);
     int count = scandir(folder, &drop_ins, is_drop_in, by_name);
     if (count < 0 && errno != ENOENT && errno != ENOTDIR) {
-        cannot_read(ini, folder, -errno);
+        cannot_read(ini, folder, nvtxt_origin(-errno));
     }
     for (int i = 0; i < count; i++) {
         snprintf(file, sizeof(file), "%s/%s", folder, drop_ins[i]->d_name);
@@ -60,7 +61,8 @@ static void read_drop_ins(struct nvtxt_ini *ini, const char *path) {
 }
 
 int nvtxt_conf_files_read(struct nvtxt_ini *ini, const char *path, bool must_exist) {
-    int r = strlen(path) + 2 >= PATH_MAX ? -ENAMETOOLONG : read_file(ini, path, must_exist);
+    int r = strlen(path) + 2 >= PATH_MAX ? nvtxt_origin(-ENAMETOOLONG)
+                                         : read_file(ini, path, must_exist);
     if (r < 0) {
         cannot_read(ini, path, r);
     } else {
@@ -75,4 +77,36 @@ bool nvtxt_conf_is_hidden(const char *path) {
     struct stat status;
     return !getenv("XDG_CONFIG_HOME") && !getenv("CONFIGURATION_DIRECTORY") && geteuid() != 0 &&
            lstat(path, &status) < 0 && errno == EACCES;
+}
+
+// ---- Keys ---------------------------------------------------------------------------------------
+
+// A path in a file must be absolute and not too long. Returns 0, or 1 with `why`.
+static int check_path(const struct nvtxt_conf_key *key, const char *value, char *why, size_t size) {
+    if (*value && *value != '/') {
+        snprintf(why, size, "an absolute path is expected");
+    } else if (key->max > 0 && strlen(value) > (size_t)key->max) {
+        snprintf(why, size, "a path of at most %lld bytes is expected", (long long)key->max);
+    } else {
+        return 0;
+    }
+    return NVTXT_WRONG;
+}
+
+int nvtxt_conf_take(const struct nvtxt_conf_table *table, void *values, struct nvtxt_ini *ini,
+                    const char *name, const char *value, const struct nvtxt_conf_key **key) {
+    char why[256];
+    const struct nvtxt_conf_key *row = nvtxt_conf_find(table, name);
+    *key = NULL;
+    if (!row) {
+        nvtxt_ini_unknown_key(ini, name, nvtxt_conf_near(table, name));
+        return 0;
+    }
+    int r = nvtxt_conf_is_path(row) ? check_path(row, value, why, sizeof(why)) : 0;
+    r = r ?: nvtxt_conf_set(values, row, value, why, sizeof(why));
+    if (r > 0) {
+        nvtxt_ini_bad_value(ini, name, value, why);
+    }
+    *key = r == 0 ? row : NULL;
+    return r < 0 ? r : 0;
 }

@@ -7,12 +7,13 @@
 // instead.
 #include "protocol/conf/ini.h"
 
-#include <errno.h>
 #include <ini.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "protocol/base/origin.h"
 
 #define BLANKS " \t\r\n\v\f"
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
@@ -114,7 +115,7 @@ static const char *read_line(struct reader *reader) {
     struct nvtxt_ini *ini = reader->ini;
     ssize_t n = getline(&reader->text, &reader->size, reader->file);
     if (n < 0) {
-        reader->result = feof(reader->file) ? 0 : -errno;
+        reader->result = feof(reader->file) ? 0 : nvtxt_origin(-errno);
         return NULL;
     }
     bool marked = ++ini->line == 1 && strncmp(reader->text, BYTE_ORDER_MARK, 3) == 0;
@@ -160,5 +161,5 @@ int nvtxt_ini_read(struct nvtxt_ini *ini, FILE *file, const char *path) {
     ini->at = NVTXT_INI_BEFORE;
     int r = ini_parse_stream(next_line, &reader, on_key, &reader);
     free(reader.text);
-    return r < 0 ? -ENOMEM : reader.result;
+    return r < 0 ? nvtxt_origin(-ENOMEM) : reader.result;
 }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// protocol/conf: what the configurations of the programs have in common: files of lines Key=Value
-// with their drop-ins, and the kinds of values. It owns no configuration and knows no key: the
-// caller takes each key. One thread at a time. It prints nothing: faults go to the caller.
+// protocol/conf: what the configurations and command lines of the programs have in common: files of
+// lines Key=Value with their drop-ins, tables of keys and of options, and the kinds of values. It
+// owns no configuration and knows no key and no option: the tables are the caller's. One thread at
+// a time. It prints nothing: faults go to the caller.
 //
 // This header: one file, INI as systemd writes it, with one section. Each fault goes to `complain`
 // as one sentence with file and line that says what is allowed. Reading goes on after a fault, so
 // the user sees all faults at once.
 #pragma once
 
-#include <stdbool.h>
 #include <stdio.h>
+
+#include "protocol/conf/keys.h"
 
 #define NVTXT_INI_LINE_BYTES 198 // longest line that is no comment
 
@@ -46,3 +48,22 @@ void nvtxt_ini_fault(struct nvtxt_ini *ini, const char *format, ...)
 void nvtxt_ini_unknown_key(struct nvtxt_ini *ini, const char *name, const char *near);
 void nvtxt_ini_bad_value(struct nvtxt_ini *ini, const char *name, const char *value,
                          const char *why);
+
+// ---- All files of a configuration (protocol/conf/conf_files.c) ----------------------------------
+
+// Reads the main file, then its drop-ins, FILE.d/*.conf in the order of the bytes of their names. A
+// later file may set a key again. The caller has set the first members of `ini`, up to `context`;
+// afterwards `faulty` says whether there were faults, and `complain` has got a sentence for each. A
+// file that cannot be read, or whose reading `take` has ended, is a fault. When it is the main
+// file, no drop-in is read, and -errno is returned; else 0. A main file that does not exist is a
+// fault only if `must_exist`.
+int nvtxt_conf_files_read(struct nvtxt_ini *ini, const char *path, bool must_exist);
+
+// Whether the usual file of a program, where nobody named one, is in a home folder that this user
+// may not read: then there is no configuration.
+bool nvtxt_conf_is_hidden(const char *path);
+
+// For `take`, a key of the table: sets it, or reports a fault. `*key` is the row, or NULL if it was
+// not set. Returns 0 or -ENOMEM.
+int nvtxt_conf_take(const struct nvtxt_conf_table *table, void *values, struct nvtxt_ini *ini,
+                    const char *name, const char *value, const struct nvtxt_conf_key **key);

@@ -5,8 +5,8 @@
 // that the call lists; a missing argument has the column after the last token.
 #include "protocol/interp/call.h"
 
-#include "protocol/lang/colors.h"
-#include "protocol/lang/jsontext.h"
+#include "protocol/lang/names.h"
+#include "protocol/lang/value.h"
 
 uint32_t nvtxt_call_column(const struct nvtxt_stmt *stmt, const struct nvtxt_cmddef *definition,
                            enum nvtxt_arg arg) {
@@ -147,9 +147,7 @@ static int plan_argument(const struct nvtxt_call_context *context, enum nvtxt_ar
     if (r > 0) {
         fault = NVTXT_DIAG_STATIC_WRONG_TYPE;
     }
-    if (r == 0) {
-        r = set_argument(&plan->call, arg, value, &fault);
-    }
+    r = r ?: set_argument(&plan->call, arg, value, &fault);
     if (r > 0 && !plan->faulty) {
         plan->faulty = true;
         plan->fault = fault;

@@ -7,15 +7,9 @@
 // changes.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "protocol/interp/event.h"
 #include "protocol/interp/source.h"
-#include "protocol/lang/diag.h"
 #include "protocol/lang/stmt.h"
 #include "protocol/lang/symtab.h"
-#include "protocol/lang/timebase.h"
 
 // The meaning of a call. Slices are views of the line, of variables, or of `digits`.
 struct nvtxt_call {

@@ -40,6 +40,10 @@ struct nvtxt_payload {
     };
 };
 
+static inline bool nvtxt_payload_is_real(enum nvtxt_payload_kind kind) {
+    return kind == NVTXT_PAYLOAD_DOUBLE || kind == NVTXT_PAYLOAD_FLOAT;
+}
+
 // A complete event: a mark, or a range that has both its ends.
 struct nvtxt_event {
     enum nvtxt_event_type type; // NVTXT_EVENT_MARK, …_PUSH_POP or …_START_END

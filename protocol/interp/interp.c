@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "protocol/base/chars.h"
+#include "protocol/base/scan.h"
 #include "protocol/interp/interp_job.h"
 
 #define SCRATCH_KEPT 4096 // a larger scratch buffer is freed after its line
@@ -116,16 +116,6 @@ enum nvtxt_timebase nvtxt_interp_mapped_clock(const struct nvtxt_interp *interp)
     return (enum nvtxt_timebase)interp->mapped_clock;
 }
 
-// Waiting names of one domain count it each.
-size_t nvtxt_interp_held(const struct nvtxt_interp *interp) {
-    const struct nvtxt_symtab *symtab = &interp->symtab;
-    const struct nvtxt_waiting *waiting = &interp->waiting;
-    return interp->ranges.bytes + symtab->table.count * sizeof(struct nvtxt_variable) +
-           symtab->name_bytes + symtab->string_bytes +
-           waiting->table.count * sizeof(struct nvtxt_waiting_name) + waiting->bytes +
-           nvtxt_refstr_slice(interp->display).len;
-}
-
 void nvtxt_interp_allow(struct nvtxt_interp *interp, size_t bytes) {
     interp->allowed = bytes;
 }
@@ -189,7 +179,7 @@ static int execute(struct nvtxt_job *job) {
     return 0;
 }
 
-static int run(struct nvtxt_job *job) {
+static int run_statement(struct nvtxt_job *job) {
     struct nvtxt_interp *interp = job->interp;
     int r = nvtxt_lex(job->line, interp->config.escapes, &interp->symtab, &interp->scratch,
                       &job->tokens, &job->diag);
@@ -243,7 +233,7 @@ int nvtxt_interp_line(struct nvtxt_interp *interp, struct nvtxt_slice line,
     job.sink = sink;
     job.line = line;
     job.warning_count = 0;
-    return run(&job);
+    return run_statement(&job);
 }
 
 int nvtxt_interp_overlong(struct nvtxt_interp *interp, struct nvtxt_slice start,

@@ -11,13 +11,7 @@
 // be freed.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "protocol/base/slice.h"
-#include "protocol/interp/event.h"
 #include "protocol/interp/source.h"
-#include "protocol/lang/timebase.h"
 
 struct nvtxt_interp;
 

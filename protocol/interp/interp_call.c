@@ -2,9 +2,9 @@
 //
 // One function for each command: it makes names, events and ranges. Each first looks for every
 // fault and only then changes the state. The end of the source is here too: it closes what is open.
-#include <errno.h>
 #include <stdlib.h>
 
+#include "protocol/base/origin.h"
 #include "protocol/interp/interp.h"
 #include "protocol/interp/interp_job.h"
 
@@ -22,7 +22,7 @@ static int domain_of_call(struct nvtxt_job *job, struct nvtxt_refstr **domain) {
     if (!interp->domain || !nvtxt_slice_equal(nvtxt_refstr_slice(interp->domain), name)) {
         struct nvtxt_refstr *kept = nvtxt_refstr_new(name);
         if (!kept) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         nvtxt_refstr_unref(interp->domain);
         interp->domain = kept;
@@ -88,7 +88,7 @@ static int give_name(struct nvtxt_job *job, struct nvtxt_name *name, struct nvtx
     if (name->kind == NVTXT_NAME_CATEGORY && !name->own_pid) {
         name->pid = name->at_pid;
     }
-    return job->sink->on_name(job->sink->context, name);
+    return job->sink->on_name ? job->sink->on_name(job->sink->context, name) : 0;
 }
 
 // ---- Events ------------------------------------------------------------------------------------
@@ -129,8 +129,8 @@ static int use_process(struct nvtxt_interp *interp, uint32_t pid, const struct n
 
 static int store_event(struct nvtxt_interp *interp, const struct nvtxt_event *event,
                        const struct nvtxt_sink *sink) {
-    int r = sink->on_event(sink->context, event);
-    r = r < 0 ? r : use_process(interp, event->pid, sink);
+    int r = sink->on_event ? sink->on_event(sink->context, event) : 0;
+    r = r ?: use_process(interp, event->pid, sink);
     if (r >= 0 && event->ended_elsewhere) {
         r = use_process(interp, event->end_pid, sink);
     }
@@ -218,7 +218,7 @@ static int open_range(struct nvtxt_job *job, enum nvtxt_event_type type) {
     if (r > 0) {
         return nvtxt_job_limit(job, job->stmt.name->column, nvtxt_ranges_limit_name(r));
     }
-    return r < 0 ? r : use_process(job->interp, call->pid, job->sink);
+    return r ?: use_process(job->interp, call->pid, job->sink);
 }
 
 static void warn_if_backwards(struct nvtxt_job *job, const struct nvtxt_event *event,
@@ -238,12 +238,12 @@ static int join_json(struct nvtxt_job *job, struct nvtxt_slice *json) {
     }
     nvtxt_buf_clear(joined);
     nvtxt_buf_add_string(joined, "{\"begin\":");
-    nvtxt_buf_add(joined, json->len ? json->data : "null", json->len ? json->len : 4);
+    nvtxt_buf_add(joined, json->len ? json->data : "null", json->len ?: 4);
     nvtxt_buf_add_string(joined, ",\"end\":");
     nvtxt_buf_add(joined, end.data, end.len);
     nvtxt_buf_add_string(joined, "}");
     *json = (struct nvtxt_slice){joined->data, joined->len};
-    return nvtxt_buf_failed(joined) ? -ENOMEM : 0;
+    return nvtxt_buf_failed(joined) ? nvtxt_origin(-ENOMEM) : 0;
 }
 
 static int close_range(struct nvtxt_job *job, struct nvtxt_range *range,
@@ -334,7 +334,7 @@ static int call_set_display_name(struct nvtxt_job *job) {
     if (text.len > 0) {
         display = nvtxt_refstr_new(text);
         if (!display) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
     }
     interp->display = display;
@@ -491,7 +491,7 @@ int nvtxt_job_call(struct nvtxt_job *job) {
     if (!interp->plans[command]) {
         interp->plans[command] = calloc(1, sizeof(*interp->plans[command]));
         if (!interp->plans[command]) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
     }
     struct nvtxt_call_context context = {&interp->config,
@@ -501,9 +501,7 @@ int nvtxt_job_call(struct nvtxt_job *job) {
                                          &interp->definitions[command],
                                          interp->plans[command]};
     int r = nvtxt_call_resolve(&context, &job->stmt, &job->call, &job->diag);
-    if (r == 0) {
-        r = execute_command(job);
-    }
+    r = r ?: execute_command(job);
     if (r != 0) {
         return r;
     }

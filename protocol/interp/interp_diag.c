@@ -2,10 +2,9 @@
 //
 // A line has one fault, which stops it, or warnings. Warnings are collected while the line is
 // executed; after its effect they get their sentences and are handed on from left to right.
-#include "protocol/base/near.h"
 #include "protocol/interp/interp.h"
 #include "protocol/interp/interp_job.h"
-#include "protocol/lang/colors.h"
+#include "protocol/lang/names.h"
 
 int nvtxt_interp_hand_on(struct nvtxt_interp *interp, const struct nvtxt_diag *diag,
                          const struct nvtxt_sink *sink) {
@@ -19,7 +18,7 @@ int nvtxt_interp_hand_on(struct nvtxt_interp *interp, const struct nvtxt_diag *d
     }
     interp->diagnostics++;
     interp->rows++;
-    return sink->on_diag(sink->context, diag);
+    return sink->on_diag ? sink->on_diag(sink->context, diag) : 0;
 }
 
 int nvtxt_job_report(struct nvtxt_job *job) {
@@ -124,6 +123,16 @@ int nvtxt_job_hand_on_warnings(struct nvtxt_job *job) {
         }
     }
     return 0;
+}
+
+// Waiting names of one domain count it each.
+size_t nvtxt_interp_held(const struct nvtxt_interp *interp) {
+    const struct nvtxt_symtab *symtab = &interp->symtab;
+    const struct nvtxt_waiting *waiting = &interp->waiting;
+    return interp->ranges.bytes + symtab->table.count * sizeof(struct nvtxt_variable) +
+           symtab->name_bytes + symtab->string_bytes +
+           waiting->table.count * sizeof(struct nvtxt_waiting_name) + waiting->bytes +
+           nvtxt_refstr_slice(interp->display).len;
 }
 
 int nvtxt_job_hold(struct nvtxt_job *job, size_t more) {

@@ -7,7 +7,6 @@
 
 #include "protocol/interp/interp_state.h"
 #include "protocol/lang/lexer.h"
-#include "protocol/lang/stmt.h"
 
 // invalid-utf8, bad-color, ends-before-start, a time base's, foreign-name
 #define NVTXT_LINE_WARNINGS 5

@@ -3,8 +3,8 @@
 // The open ranges for the owner of the interpreter: it announces the new ones, visits all, and puts
 // them back when a session goes on. All three go along the list by age of ranges.h. What lines do
 // to ranges is in interp_call.c.
-#include <errno.h>
 
+#include "protocol/base/origin.h"
 #include "protocol/interp/interp.h"
 #include "protocol/interp/interp_state.h"
 
@@ -46,7 +46,7 @@ static int restore_domain(struct nvtxt_interp *interp, struct nvtxt_slice domain
     } else {
         *refstr = nvtxt_refstr_new(domain);
     }
-    return *refstr ? 0 : -ENOMEM;
+    return *refstr ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static bool can_restore(struct nvtxt_interp *interp, const struct nvtxt_open_range *range) {

@@ -5,12 +5,9 @@
 #pragma once
 
 #include "protocol/base/buf.h"
-#include "protocol/base/refstr.h"
 #include "protocol/interp/call.h"
 #include "protocol/interp/ranges.h"
-#include "protocol/interp/source.h"
 #include "protocol/interp/waiting.h"
-#include "protocol/lang/symtab.h"
 
 // What the parts of the state hold that were saved (state.h), and what they do not hold yet, beside
 // changed variables and waiting names.

@@ -6,11 +6,10 @@
 // table.
 #include "protocol/interp/ranges.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/hash.h"
+#include "protocol/base/origin.h"
 
 #define USUAL_BYTES                                                                                \
     192 // message, JSON and excerpt of a usual range; such ranges are kept for reuse
@@ -76,7 +75,7 @@ static struct nvtxt_thread *thread_find(struct nvtxt_ranges *ranges, uint64_t gl
     struct nvtxt_thread *thread;
     NVTXT_HASH_FIND(thread, node, &ranges->threads, hash_of_stack(global_tid, domain),
                     is_stack(thread, global_tid, domain));
-    ranges->last_thread = thread ? thread : ranges->last_thread;
+    ranges->last_thread = thread ?: ranges->last_thread;
     return thread;
 }
 
@@ -228,7 +227,7 @@ int nvtxt_ranges_open(struct nvtxt_ranges *ranges, const struct nvtxt_limits *li
         thread = thread_get(ranges, nvtxt_global_tid(attributes->pid, attributes->tid),
                             ranges->by_domain ? domain : NULL);
         if (!thread) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         int r = check_push(ranges, limits, thread);
         if (r != NVTXT_RANGES_DONE) {
@@ -240,7 +239,7 @@ int nvtxt_ranges_open(struct nvtxt_ranges *ranges, const struct nvtxt_limits *li
 
     struct nvtxt_range *range = range_new(ranges, copied_bytes(attributes));
     if (!range) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     range_fill(range, attributes, domain);
     if (pushed) {
@@ -248,7 +247,7 @@ int nvtxt_ranges_open(struct nvtxt_ranges *ranges, const struct nvtxt_limits *li
     } else if (nvtxt_hash_add(&ranges->ids, &range->node,
                               nvtxt_hash_number((uint64_t)attributes->range_id)) < 0) {
         range_free(ranges, range);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     ranges->bytes += nvtxt_ranges_memory(&range->view);
     link_newest(ranges, range);
@@ -307,8 +306,8 @@ void nvtxt_ranges_close(struct nvtxt_ranges *ranges, struct nvtxt_range *range) 
     range_free(ranges, range);
 }
 
-const char *nvtxt_ranges_limit_name(int result) {
-    switch (result) {
+const char *nvtxt_ranges_limit_name(int r) {
+    switch (r) {
     case NVTXT_RANGES_TOO_DEEP:
         return "the push depth of a thread";
     case NVTXT_RANGES_TOO_MANY:

@@ -2,19 +2,16 @@
 //
 // The open ranges of one source: a stack of pushed ranges per (ProcessId, ThreadId), with the
 // extension `nvtx` per (ProcessId, ThreadId, domain), and started ranges by RangeId, whatever the
-// thread (nvtxt(5), "What a call stores"). All of them are also in
-// one list by age, for announcing and for the end of the source.
+// thread (nvtxt(5), "What a call stores"). All of them are also in one list by age, for announcing
+// and for the end of the source.
 //
 // A range owns copies of its message, of its JSON and of the excerpt of its line. Ranges are
 // announced in the order of their age, so the announced ones are always the oldest.
 #pragma once
 
-#include <stdbool.h>
-
-#include "protocol/base/hash.h"
 #include "protocol/base/limits.h"
-#include "protocol/base/refstr.h"
 #include "protocol/interp/event.h"
+#include "protocol/table/hash.h"
 
 struct nvtxt_thread; // a push stack
 
@@ -75,4 +72,4 @@ struct nvtxt_range *nvtxt_ranges_find(const struct nvtxt_ranges *ranges, int64_t
 void nvtxt_ranges_close(struct nvtxt_ranges *ranges, struct nvtxt_range *range);
 
 // The words for a result that is a limit: what "the limit of" is followed by.
-const char *nvtxt_ranges_limit_name(int result);
+const char *nvtxt_ranges_limit_name(int r);

@@ -4,16 +4,14 @@
 // results go (the sink), and what is reported of it (the counters). Plain values.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "protocol/base/limits.h"
 #include "protocol/interp/event.h"
 #include "protocol/lang/commands.h"
 #include "protocol/lang/diag.h"
 #include "protocol/lang/timebase.h"
 
-// Where results go. Each returns 0 or -errno. Values are borrowed for the call.
+// Where results go; what has no function is not told. Each returns 0 or -errno. Values are borrowed
+// for the call.
 struct nvtxt_sink {
     int (*on_event)(void *context, const struct nvtxt_event *event);
     int (*on_name)(void *context, const struct nvtxt_name *name);

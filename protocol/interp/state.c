@@ -24,9 +24,9 @@
 // Doubles are kept as the integer of their bits, so that every value survives.
 #include "protocol/interp/state.h"
 
-#include <errno.h>
 #include <string.h>
 
+#include "protocol/base/origin.h"
 #include "protocol/interp/state_json.h"
 
 #define VERSION_IN_PARTS 2
@@ -34,13 +34,9 @@
 
 // ---- Saving ------------------------------------------------------------------------------------
 
-static bool is_real(enum nvtxt_payload_kind kind) {
-    return kind == NVTXT_PAYLOAD_DOUBLE || kind == NVTXT_PAYLOAD_FLOAT;
-}
-
 static int64_t payload_bits(const struct nvtxt_payload *payload) {
     int64_t bits = 0;
-    if (is_real(payload->kind)) {
+    if (nvtxt_payload_is_real(payload->kind)) {
         memcpy(&bits, &payload->real, sizeof(bits));
     } else if (payload->kind != NVTXT_PAYLOAD_NONE) {
         bits = payload->int64;
@@ -109,7 +105,7 @@ int nvtxt_state_save(const struct nvtxt_interp *interp, struct nvtxt_buf *out) {
     save_head(interp, VERSION_IN_PARTS, out);
     add_ints(out, ",\"parts\":", 1, (int64_t)interp->saved.parts);
     nvtxt_buf_add_string(out, "}");
-    return nvtxt_buf_failed(out) ? -ENOMEM : 0;
+    return nvtxt_buf_failed(out) ? nvtxt_origin(-ENOMEM) : 0;
 }
 
 int nvtxt_state_save_in_one(const struct nvtxt_interp *interp, bool with_open_ranges,
@@ -122,20 +118,20 @@ int nvtxt_state_save_in_one(const struct nvtxt_interp *interp, bool with_open_ra
         nvtxt_buf_add_string(out, ",\"ranges\":[]");
     }
     nvtxt_buf_add_string(out, "}");
-    return nvtxt_buf_failed(out) ? -ENOMEM : 0;
+    return nvtxt_buf_failed(out) ? nvtxt_origin(-ENOMEM) : 0;
 }
 
 // ---- Restoring ---------------------------------------------------------------------------------
 
 // [1], or left out.
 static int restore_flag(const json_t *state, const char *key, bool *flag) {
-    struct reader in = member(state, key);
+    struct state_reader in = member(state, key);
     *flag = in.array && read_flag(&in);
     return in.array ? finished(&in) : 0;
 }
 
 static int restore_config(struct nvtxt_source_config *config, const json_t *state) {
-    struct reader in = member(state, "config");
+    struct state_reader in = member(state, "config");
     config->default_pid = read_id(&in);
     config->opened_ns = read_any(&in);
     config->origin_ns = read_any(&in);
@@ -154,15 +150,15 @@ static int restore_config(struct nvtxt_source_config *config, const json_t *stat
         return NVTXT_RESTORE_BAD;
     }
     int r = restore_flag(state, "escapes", &config->escapes);
-    r = r ? r : restore_flag(state, "levels", &config->levels);
-    r = r ? r : restore_flag(state, "nvtx", &config->nvtx);
+    r = r ?: restore_flag(state, "levels", &config->levels);
+    r = r ?: restore_flag(state, "nvtx", &config->nvtx);
     in = member(state, "expiry");
     config->expiry_s = in.array ? read_int(&in, 1, INT64_MAX) : 0;
     return r || !in.array ? r : finished(&in);
 }
 
 static int restore_counters(struct nvtxt_interp *interp, const json_t *state) {
-    struct reader in = member(state, "counters");
+    struct state_reader in = member(state, "counters");
     struct nvtxt_counters *counters = &interp->counters;
     counters->lines = read_count(&in);
     counters->events = read_count(&in);
@@ -183,7 +179,7 @@ static int restore_counters(struct nvtxt_interp *interp, const json_t *state) {
 }
 
 static int restore_times(struct nvtxt_interp *interp, const json_t *state) {
-    struct reader in = member(state, "latest");
+    struct state_reader in = member(state, "latest");
     interp->has_latest = read_flag(&in);
     interp->latest = read_any(&in);
     interp->raw_smallest = read_any(&in);
@@ -201,7 +197,7 @@ static int restore_times(struct nvtxt_interp *interp, const json_t *state) {
 
 static struct nvtxt_payload payload_of(enum nvtxt_payload_kind kind, int64_t bits) {
     struct nvtxt_payload payload = {.kind = kind};
-    if (is_real(kind)) {
+    if (nvtxt_payload_is_real(kind)) {
         memcpy(&payload.real, &bits, sizeof(bits));
     } else if (kind != NVTXT_PAYLOAD_NONE) {
         payload.int64 = bits;
@@ -210,7 +206,7 @@ static struct nvtxt_payload payload_of(enum nvtxt_payload_kind kind, int64_t bit
 }
 
 static int restore_range(struct nvtxt_interp *interp, const json_t *list) {
-    struct reader in = {.array = list, .bad = !json_is_array(list)};
+    struct state_reader in = {.array = list, .bad = !json_is_array(list)};
     struct nvtxt_open_range range = {.seq = read_count(&in)};
     bool announced = read_flag(&in);
     range.type = (enum nvtxt_event_type)read_int(&in, 0, INT32_MAX);
@@ -244,27 +240,18 @@ static int restore_range(struct nvtxt_interp *interp, const json_t *list) {
         return r;
     }
     ranges->newest->announced = announced;
-    ranges->unannounced = unannounced ? unannounced : announced ? NULL : ranges->newest;
+    ranges->unannounced = unannounced ?: announced ? NULL : ranges->newest;
     return announced && unannounced ? NVTXT_RESTORE_BAD : 0; // announced ones are the older ones
-}
-
-static int restore_ranges(struct nvtxt_interp *interp, const json_t *state) {
-    const json_t *array = json_object_get(state, "ranges");
-    int r = json_is_array(array) ? 0 : NVTXT_RESTORE_BAD;
-    for (size_t i = 0; r == 0 && i < json_array_size(array); i++) {
-        r = restore_range(interp, json_array_get(array, i));
-    }
-    return r;
 }
 
 static int restore_in_one(struct nvtxt_interp *interp, const json_t *state) {
     int r = nvtxt_state_take_parts(interp, state, true);
-    return r ? r : restore_ranges(interp, state);
+    return r ?: nvtxt_state_restore_each(interp, state, "ranges", restore_range);
 }
 
 static int restore_parts(struct nvtxt_interp *interp, const json_t *state,
                          const struct nvtxt_slice *parts, size_t count) {
-    struct reader in = member(state, "parts");
+    struct state_reader in = member(state, "parts");
     uint64_t wanted = read_count(&in);
     if (finished(&in) != 0 || wanted != count) {
         return NVTXT_RESTORE_BAD; // some are missing, or are of another time
@@ -279,7 +266,7 @@ static int restore_head(struct nvtxt_interp *interp, const json_t *state) {
     }
     interp->ranges.last_seq = (uint64_t)json_integer_value(last_seq);
     int r = restore_counters(interp, state);
-    return r ? r : restore_times(interp, state);
+    return r ?: restore_times(interp, state);
 }
 
 int nvtxt_state_restore(struct nvtxt_interp **interp, const struct nvtxt_source_config *config,
@@ -302,7 +289,7 @@ int nvtxt_state_restore(struct nvtxt_interp **interp, const struct nvtxt_source_
     }
     merged.limits = nvtxt_no_limits;
     restored = nvtxt_interp_new(&merged);
-    r = restored ? restore_head(restored, root) : -ENOMEM;
+    r = restored ? restore_head(restored, root) : nvtxt_origin(-ENOMEM);
     if (r == 0) {
         r = version == VERSION_IN_ONE ? restore_in_one(restored, root)
                                       : restore_parts(restored, root, parts, count);

@@ -8,8 +8,6 @@
 // are in neither: the store keeps them as rows of their own.
 #pragma once
 
-#include <stdbool.h>
-
 #include "protocol/base/buf.h"
 #include "protocol/interp/interp.h"
 

@@ -13,9 +13,8 @@
 //   waiting       [[kind, category, pid, tid, domain, text], …]; a category's tid is 1 when its
 //                 pid is that of $ProcessId
 //   waited        [1]: the waiting names of the parts before were handed on
-#include <errno.h>
-#include <string.h>
 
+#include "protocol/base/origin.h"
 #include "protocol/interp/state.h"
 #include "protocol/interp/state_json.h"
 
@@ -164,7 +163,7 @@ int nvtxt_state_save_part(struct nvtxt_interp *interp, bool whole, struct nvtxt_
         put_changes(interp, out);
     }
     if (nvtxt_buf_failed(out)) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (out->len == before) {
         return 0;
@@ -172,7 +171,7 @@ int nvtxt_state_save_part(struct nvtxt_interp *interp, bool whole, struct nvtxt_
     out->data[before] = '{'; // in place of the first comma
     nvtxt_buf_add_string(out, "}");
     if (nvtxt_buf_failed(out)) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (whole) {
         *saved = (struct nvtxt_state_saved){.begun = true};
@@ -186,7 +185,7 @@ int nvtxt_state_save_part(struct nvtxt_interp *interp, bool whole, struct nvtxt_
 // ---- Restoring ---------------------------------------------------------------------------------
 
 static int restore_variable(struct nvtxt_interp *interp, const json_t *pair) {
-    struct reader in = {.array = pair, .bad = !json_is_array(pair)};
+    struct state_reader in = {.array = pair, .bad = !json_is_array(pair)};
     struct nvtxt_slice name = read_text(&in);
     struct nvtxt_value value = {.type = NVTXT_INTEGER};
     if (json_is_string(json_array_get(pair, 1))) {
@@ -203,7 +202,7 @@ static int restore_variable(struct nvtxt_interp *interp, const json_t *pair) {
 }
 
 static int restore_definition(struct nvtxt_interp *interp, const json_t *list) {
-    struct reader in = {.array = list, .bad = !json_is_array(list)};
+    struct state_reader in = {.array = list, .bad = !json_is_array(list)};
     enum nvtxt_command command = nvtxt_command_find(read_text(&in));
     unsigned extensions = nvtxt_source_extensions(&interp->config);
     if (in.bad || !nvtxt_command_known(command, extensions)) {
@@ -231,11 +230,11 @@ static int restore_display(struct nvtxt_interp *interp, const json_t *state) {
     struct nvtxt_slice text = {json_string_value(display), json_string_length(display)};
     nvtxt_refstr_unref(interp->display);
     interp->display = text.len ? nvtxt_refstr_new(text) : NULL;
-    return interp->display || text.len == 0 ? 0 : -ENOMEM;
+    return interp->display || text.len == 0 ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static int restore_waiting(struct nvtxt_interp *interp, const json_t *list) {
-    struct reader in = {.array = list, .bad = !json_is_array(list)};
+    struct state_reader in = {.array = list, .bad = !json_is_array(list)};
     struct nvtxt_name name = {
         .kind = (enum nvtxt_name_kind)read_int(&in, NVTXT_NAME_CATEGORY, NVTXT_NAME_DOMAIN)};
     name.category = read_u32(&in);
@@ -250,16 +249,15 @@ static int restore_waiting(struct nvtxt_interp *interp, const json_t *list) {
     }
     struct nvtxt_refstr *domain = name.domain.len ? nvtxt_refstr_new(name.domain) : NULL;
     if (name.domain.len && !domain) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     int r = nvtxt_waiting_set(&interp->waiting, &interp->config.limits, &name, domain);
     nvtxt_refstr_unref(domain);
     return r > 0 ? NVTXT_RESTORE_BAD : r;
 }
 
-// Restores each element of an array member.
-static int restore_each(struct nvtxt_interp *interp, const json_t *state, const char *key,
-                        int (*restore)(struct nvtxt_interp *interp, const json_t *element)) {
+int nvtxt_state_restore_each(struct nvtxt_interp *interp, const json_t *state, const char *key,
+                             int (*restore)(struct nvtxt_interp *interp, const json_t *element)) {
     const json_t *array = json_object_get(state, key);
     int r = json_is_array(array) ? 0 : NVTXT_RESTORE_BAD;
     for (size_t i = 0; r == 0 && i < json_array_size(array); i++) {
@@ -281,7 +279,7 @@ int nvtxt_state_take_parts(struct nvtxt_interp *interp, const json_t *object, bo
     }
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && r == 0; i++) {
         if (all || json_object_get(object, members[i].key)) {
-            r = restore_each(interp, object, members[i].key, members[i].restore);
+            r = nvtxt_state_restore_each(interp, object, members[i].key, members[i].restore);
         }
     }
     if (r == 0 && (all || json_object_get(object, "display"))) {

@@ -4,10 +4,10 @@
 // name replaces it in its place.
 #include "protocol/interp/waiting.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
-#include "protocol/base/hash.h"
+#include "protocol/base/origin.h"
+#include "protocol/table/arrays.h"
 
 static void name_free(struct nvtxt_waiting_name *name) {
     nvtxt_refstr_unref(name->domain);
@@ -54,8 +54,8 @@ int nvtxt_waiting_store(struct nvtxt_waiting *waiting, int64_t at, uint32_t pid,
             .at_pid = pid,
             .at_tid = tid,
         };
-        int r =
-            may_give(guard, name.kind, name.pid, dropped) ? sink->on_name(sink->context, &name) : 0;
+        bool is_told = may_give(guard, name.kind, name.pid, dropped) && sink->on_name;
+        int r = is_told ? sink->on_name(sink->context, &name) : 0;
         if (r < 0) {
             return r;
         }
@@ -87,16 +87,17 @@ static uint64_t hash_of_thing(const struct nvtxt_name *name) {
                                            : nvtxt_hash_pair(number, name->domain);
 }
 
-static struct nvtxt_waiting_name *find(const struct nvtxt_waiting *waiting,
-                                       const struct nvtxt_name *name) {
+static struct nvtxt_waiting_name *find_name(const struct nvtxt_waiting *waiting,
+                                            const struct nvtxt_name *name) {
     struct nvtxt_waiting_name *found;
     NVTXT_HASH_FIND(found, node, &waiting->table, hash_of_thing(name), is_same_thing(found, name));
     return found;
 }
 
 // Adds a name without its text; NULL when memory is short.
-static struct nvtxt_waiting_name *add(struct nvtxt_waiting *waiting, const struct nvtxt_name *name,
-                                      struct nvtxt_refstr *domain) {
+static struct nvtxt_waiting_name *add_name(struct nvtxt_waiting *waiting,
+                                           const struct nvtxt_name *name,
+                                           struct nvtxt_refstr *domain) {
     struct nvtxt_waiting_name *added = calloc(1, sizeof(*added));
     if (!added) {
         return NULL;
@@ -111,12 +112,7 @@ static struct nvtxt_waiting_name *add(struct nvtxt_waiting *waiting, const struc
     added->tid = name->tid;
     added->own_pid = name->own_pid;
     added->domain = nvtxt_refstr_ref(domain);
-    if (waiting->last) {
-        waiting->last->next = added;
-    } else {
-        waiting->first = added;
-    }
-    waiting->last = added;
+    NVTXT_APPEND(waiting->first, waiting->last, next, added);
     return added;
 }
 
@@ -130,12 +126,7 @@ static void mark(struct nvtxt_waiting *waiting, struct nvtxt_waiting_name *name,
     waiting->changed_bytes += nvtxt_refstr_slice(name->domain).len;
     name->changed = true;
     name->next_changed = NULL;
-    if (waiting->last_changed) {
-        waiting->last_changed->next_changed = name;
-    } else {
-        waiting->first_changed = name;
-    }
-    waiting->last_changed = name;
+    NVTXT_APPEND(waiting->first_changed, waiting->last_changed, next_changed, name);
 }
 
 void nvtxt_waiting_settle(struct nvtxt_waiting *waiting) {
@@ -149,7 +140,7 @@ void nvtxt_waiting_settle(struct nvtxt_waiting *waiting) {
 
 int nvtxt_waiting_set(struct nvtxt_waiting *waiting, const struct nvtxt_limits *limits,
                       const struct nvtxt_name *name, struct nvtxt_refstr *domain) {
-    struct nvtxt_waiting_name *found = find(waiting, name);
+    struct nvtxt_waiting_name *found = find_name(waiting, name);
     if (!found && waiting->table.count >= limits->waiting_names) {
         return NVTXT_WAITING_TOO_MANY;
     }
@@ -160,11 +151,11 @@ int nvtxt_waiting_set(struct nvtxt_waiting *waiting, const struct nvtxt_limits *
     }
     struct nvtxt_refstr *text = nvtxt_refstr_new(name->text);
     if (text && !found) {
-        found = add(waiting, name, domain);
+        found = add_name(waiting, name, domain);
     }
     if (!text || !found) {
         nvtxt_refstr_unref(text);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     size_t before = found->text ? found->text->len : 0;
     nvtxt_refstr_unref(found->text);

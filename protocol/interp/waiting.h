@@ -5,9 +5,8 @@
 // As with variables (symtab.h), those that were given or changed are listed until they are settled.
 #pragma once
 
-#include "protocol/base/hash.h"
-#include "protocol/base/refstr.h"
 #include "protocol/interp/source.h"
+#include "protocol/table/hash.h"
 
 struct nvtxt_waiting_name {
     struct nvtxt_hash_node node; // by what is named

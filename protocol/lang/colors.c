@@ -2,11 +2,9 @@
 //
 // The table of the 148 named colours of CSS Color 4. It is sorted: a binary search finds the name
 // in small letters.
-#include "protocol/lang/colors.h"
+#include "protocol/lang/names.h"
 
-#include <stddef.h>
-
-#include "protocol/base/chars.h"
+#include "protocol/base/scan.h"
 
 #define NAME_MAX_BYTES 20 // "lightgoldenrodyellow"
 
@@ -169,18 +167,6 @@ const char *nvtxt_color_name(const void *context, size_t index) {
     return index < sizeof(named) / sizeof(named[0]) ? named[index].name : NULL;
 }
 
-static bool parse_hex(struct nvtxt_slice digits, uint32_t *value) {
-    uint32_t result = 0;
-    for (size_t i = 0; i < digits.len; i++) {
-        if (!nvtxt_char_is(digits.data[i], NVTXT_CHAR_HEX)) {
-            return false;
-        }
-        result = result << 4 | nvtxt_hex_digit(digits.data[i]);
-    }
-    *value = result;
-    return true;
-}
-
 static bool parse_name(struct nvtxt_slice text, uint32_t *rgb) {
     char name[NAME_MAX_BYTES + 1];
     if (text.len > NAME_MAX_BYTES) {
@@ -210,17 +196,28 @@ static bool parse_name(struct nvtxt_slice text, uint32_t *rgb) {
     return false;
 }
 
+// "#RRGGBB" or "#AARRGGBB".
+static bool parse_hex(struct nvtxt_slice text, uint32_t *argb) {
+    struct nvtxt_scan scan = nvtxt_scan(text);
+    uint64_t value;
+    (void)nvtxt_scan_take(&scan, '#');
+    struct nvtxt_slice digits = nvtxt_scan_take_run(&scan, NVTXT_CHAR_HEX);
+    bool good = scan.at == scan.end && (digits.len == 6 || digits.len == 8);
+    if (good) {
+        (void)nvtxt_digits_value(digits, 16, &value); // they always fit
+        *argb = digits.len == 8 ? (uint32_t)value : 0xFF000000u | (uint32_t)value;
+    }
+    return good;
+}
+
 bool nvtxt_color_parse(struct nvtxt_slice text, uint32_t *argb) {
-    uint32_t value = 0;
-    bool ok;
+    uint32_t rgb = 0;
     if (text.len > 0 && text.data[0] == '#') {
-        ok = (text.len == 7 || text.len == 9) &&
-             parse_hex((struct nvtxt_slice){text.data + 1, text.len - 1}, &value);
-    } else {
-        ok = parse_name(text, &value);
+        return parse_hex(text, argb);
     }
-    if (ok) {
-        *argb = text.len == 9 && text.data[0] == '#' ? value : 0xFF000000u | value;
+    bool good = parse_name(text, &rgb);
+    if (good) {
+        *argb = 0xFF000000u | rgb;
     }
-    return ok;
+    return good;
 }

@@ -70,7 +70,7 @@ static void copy_clean(char *out, size_t size, struct nvtxt_slice text, bool one
         }
         memcpy(out + written, from, len);
         written += len;
-        i += n ? n : 1;
+        i += n ?: 1;
     }
     out[written] = '\0';
 }

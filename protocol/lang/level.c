@@ -2,11 +2,9 @@
 //
 // One table: first the names that the store has, in the order of their levels, then other words
 // that programs write. A search takes the first row of the same letters.
-#include "protocol/lang/level.h"
+#include "protocol/lang/names.h"
 
-#include <string.h>
-
-#include "protocol/base/chars.h"
+#include "protocol/base/scan.h"
 
 static const struct {
     const char *name;
@@ -22,19 +20,9 @@ const char *nvtxt_level_name(int64_t level) {
     return level >= 0 && level < NVTXT_LEVELS ? names[level].name : NULL;
 }
 
-static bool is_word(struct nvtxt_slice word, const char *name) {
-    size_t len = strlen(name);
-    for (size_t i = 0; i < len && i < word.len; i++) {
-        if (nvtxt_lower(word.data[i]) != name[i]) {
-            return false;
-        }
-    }
-    return word.len == len;
-}
-
 int nvtxt_level_find(struct nvtxt_slice word) {
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (is_word(word, names[i].name)) {
+        if (nvtxt_equal_any_case(word, names[i].name)) {
             return names[i].level;
         }
     }

@@ -6,13 +6,9 @@
 // name, NVTXT_COMMAND_ARGS values and as many commas, and the first value too many is a fault.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "protocol/base/buf.h"
 #include "protocol/lang/diag.h"
 #include "protocol/lang/symtab.h"
-#include "protocol/lang/value.h"
 
 #define NVTXT_LINE_TOKENS 32
 
@@ -45,7 +41,7 @@ static inline bool nvtxt_token_is_value(const struct nvtxt_token *token) {
 
 // Lexes a line. Values are views of the line, of variables, or of `scratch` (rewritten strings);
 // they live as long as these do not change. With `escapes`, \" \\ and \n in double quotes mean a
-// quote, a backslash and LF (nvtxt-protocol(7), "escapes"). Returns 0, 1 with `diag` filled at the
-// leftmost fault, or -ENOMEM.
+// quote, a backslash and LF (nvtxt-protocol(7), "escapes"). Returns 0, NVTXT_WRONG with `diag`
+// filled at the leftmost fault, or -ENOMEM.
 int nvtxt_lex(struct nvtxt_slice line, bool escapes, const struct nvtxt_symtab *symtab,
               struct nvtxt_buf *scratch, struct nvtxt_tokens *tokens, struct nvtxt_diag *diag);

@@ -5,9 +5,6 @@
 // their types checked.
 #include "protocol/lang/stmt.h"
 
-#include "protocol/base/near.h"
-#include "protocol/lang/jsontext.h"
-
 static int fault(struct nvtxt_diag *diag, enum nvtxt_diag_code code,
                  const struct nvtxt_token *token, const char *wanted) {
     if (token->kind == NVTXT_TOKEN_END) {
@@ -16,7 +13,7 @@ static int fault(struct nvtxt_diag *diag, enum nvtxt_diag_code code,
         nvtxt_diag_set(diag, code, token->column, "expected %s before '%.*s'", wanted,
                        NVTXT_QUOTED(token->source));
     }
-    return 1;
+    return NVTXT_WRONG;
 }
 
 // The name of a command, "" if the session does not have it. The context is its extensions.
@@ -47,7 +44,7 @@ static int parse_command(const struct nvtxt_token *name, unsigned extensions,
         nvtxt_diag_set(diag, NVTXT_DIAG_UNKNOWN_COMMAND, name->column, "unknown command '%.*s'",
                        NVTXT_QUOTED(name->value.string));
         nvtxt_diag_suggest(diag, nvtxt_near(name->value.string, command_name, &extensions));
-        return 1;
+        return NVTXT_WRONG;
     }
     return 0;
 }
@@ -65,12 +62,12 @@ static int parse_argument(const struct nvtxt_token *token, unsigned extensions,
                        "'%s' takes no argument '%.*s'", info->name.data,
                        NVTXT_QUOTED(token->value.string));
         nvtxt_diag_suggest(diag, nvtxt_near(token->value.string, argument_name, &accepted));
-        return 1;
+        return NVTXT_WRONG;
     }
     if (stmt->definition.listed & nvtxt_arg_bit(arg)) {
         nvtxt_diag_set(diag, NVTXT_DIAG_DUPLICATE_ARGUMENT, token->column,
                        "argument '%s' is listed twice", nvtxt_args[arg].name.data);
-        return 1;
+        return NVTXT_WRONG;
     }
     nvtxt_cmddef_add(&stmt->definition, arg);
     return 0;
@@ -103,7 +100,7 @@ static int parse_assignment(const struct nvtxt_token *token, struct nvtxt_stmt *
         nvtxt_diag_set(diag, NVTXT_DIAG_TRAILING_TEXT, token[3].column,
                        "'%.*s' follows the value of '%.*s'", NVTXT_QUOTED(token[3].source),
                        NVTXT_QUOTED(token->value.string));
-        return 1;
+        return NVTXT_WRONG;
     }
     return 0;
 }
@@ -120,7 +117,7 @@ static int wrong_count(const struct nvtxt_token *token, const struct nvtxt_stmt 
                        "'%s' takes %u value%s here; '%.*s' is one too many", name, wanted,
                        wanted == 1 ? "" : "s", NVTXT_QUOTED(token->source));
     }
-    return 1;
+    return NVTXT_WRONG;
 }
 
 static int check_payload(struct nvtxt_slice text, unsigned extensions) {
@@ -170,9 +167,13 @@ static const char *type_words(enum nvtxt_arg_type takes) {
         return "a word";
     case NVTXT_TAKES_HANDLE:
         return "an Integer or \"0x\" with 1 to 16 hexadecimal digits";
-    default:
-        return "an Integer";
+    case NVTXT_TAKES_INTEGER:
+    case NVTXT_TAKES_TEXT:
+    case NVTXT_TAKES_COLOR:
+    case NVTXT_TAKES_PAYLOAD:
+        break;
     }
+    return "an Integer";
 }
 
 static void set_type_fault(struct nvtxt_diag *diag, enum nvtxt_diag_code code, enum nvtxt_arg arg,

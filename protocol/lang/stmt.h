@@ -4,7 +4,6 @@
 // force decides which values a call must have, so the caller passes the definitions.
 #pragma once
 
-#include "protocol/lang/commands.h"
 #include "protocol/lang/lexer.h"
 
 enum nvtxt_stmt_kind { NVTXT_STMT_ASSIGN, NVTXT_STMT_DEFINE, NVTXT_STMT_CALL };
@@ -23,12 +22,12 @@ struct nvtxt_stmt {
 
 // Parses; the statement points into `tokens`. A call that is returned has as many values as its
 // definition has arguments, each of a type that the argument takes. `extensions`: bits of enum
-// nvtxt_extension. Returns 0, 1 with `diag` filled at the leftmost fault, or -ENOMEM.
+// nvtxt_extension. Returns 0, NVTXT_WRONG with `diag` filled at the leftmost fault, or -ENOMEM.
 int nvtxt_parse(const struct nvtxt_tokens *tokens, const struct nvtxt_cmddef *definitions,
                 unsigned extensions, struct nvtxt_stmt *stmt, struct nvtxt_diag *diag);
 
 // Whether the argument takes a value of this type and form. With either extension Payload takes an
-// empty String, which is none; with NVTXT_NVTX also a number with its type. Returns 0, 1 with
-// `*fault` set to WRONG_TYPE, BAD_PAYLOAD or BAD_JSON, or -ENOMEM.
+// empty String, which is none; with NVTXT_NVTX also a number with its type. Returns 0, NVTXT_WRONG
+// with `*fault` set to WRONG_TYPE, BAD_PAYLOAD or BAD_JSON, or -ENOMEM.
 int nvtxt_check_type(enum nvtxt_arg arg, const struct nvtxt_value *value, unsigned extensions,
                      enum nvtxt_diag_code *fault);

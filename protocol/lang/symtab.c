@@ -4,11 +4,11 @@
 // static argument. The storage of a string is kept for the next string if it is not much too large.
 #include "protocol/lang/symtab.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/hash.h"
+#include "protocol/base/origin.h"
+#include "protocol/table/arrays.h"
 
 // Storage may be larger than twice its string by these bytes. So limits.variable_bytes also bounds
 // the memory.
@@ -25,8 +25,8 @@ void nvtxt_symtab_deinit(struct nvtxt_symtab *symtab) {
     *symtab = (struct nvtxt_symtab){0};
 }
 
-static struct nvtxt_variable *find(const struct nvtxt_symtab *symtab, struct nvtxt_slice name,
-                                   uint64_t hash) {
+static struct nvtxt_variable *find_variable(const struct nvtxt_symtab *symtab,
+                                            struct nvtxt_slice name, uint64_t hash) {
     struct nvtxt_variable *variable;
     NVTXT_HASH_FIND(
         variable, node, &symtab->table, hash,
@@ -36,7 +36,7 @@ static struct nvtxt_variable *find(const struct nvtxt_symtab *symtab, struct nvt
 
 const struct nvtxt_value *nvtxt_symtab_find(const struct nvtxt_symtab *symtab,
                                             struct nvtxt_slice name) {
-    struct nvtxt_variable *variable = find(symtab, name, nvtxt_hash_bytes(name));
+    struct nvtxt_variable *variable = find_variable(symtab, name, nvtxt_hash_bytes(name));
     return variable ? &variable->value : NULL;
 }
 
@@ -69,9 +69,9 @@ static int variable_assign(struct nvtxt_variable *variable, const struct nvtxt_v
     size_t len = value->string.len;
     if (len > variable->string_cap || variable->string_cap > 2 * len + SPARE_BYTES) {
         // Not realloc: the value may be a view of the old string.
-        char *string = malloc(len ? len : 1);
+        char *string = malloc(len ?: 1);
         if (!string) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         if (len > 0) {
             memcpy(string, value->string.data, len);
@@ -89,12 +89,7 @@ static int variable_assign(struct nvtxt_variable *variable, const struct nvtxt_v
 static void link_last(struct nvtxt_symtab *symtab, struct nvtxt_variable *variable,
                       enum nvtxt_arg arg) {
     symtab->name_bytes += variable->name_len;
-    if (symtab->last) {
-        symtab->last->next = variable;
-    } else {
-        symtab->first = variable;
-    }
-    symtab->last = variable;
+    NVTXT_APPEND(symtab->first, symtab->last, next, variable);
     if (arg != NVTXT_ARG_COUNT) {
         symtab->statics[arg] = variable;
     }
@@ -122,12 +117,7 @@ static void mark(struct nvtxt_symtab *symtab, struct nvtxt_variable *variable, s
     symtab->changed_bytes += variable->name_len;
     variable->changed = true;
     variable->next_changed = NULL;
-    if (symtab->last_changed) {
-        symtab->last_changed->next_changed = variable;
-    } else {
-        symtab->first_changed = variable;
-    }
-    symtab->last_changed = variable;
+    NVTXT_APPEND(symtab->first_changed, symtab->last_changed, next_changed, variable);
 }
 
 void nvtxt_symtab_settle(struct nvtxt_symtab *symtab) {
@@ -142,7 +132,7 @@ void nvtxt_symtab_settle(struct nvtxt_symtab *symtab) {
 int nvtxt_symtab_set(struct nvtxt_symtab *symtab, const struct nvtxt_limits *limits,
                      struct nvtxt_slice name, const struct nvtxt_value *value) {
     uint64_t hash = nvtxt_hash_bytes(name);
-    struct nvtxt_variable *variable = find(symtab, name, hash);
+    struct nvtxt_variable *variable = find_variable(symtab, name, hash);
     size_t old = variable ? variable->value.string.len : 0;
     size_t new = value->type == NVTXT_STRING ? value->string.len : 0;
     if (!variable && symtab->table.count >= limits->variables) {
@@ -163,13 +153,13 @@ int nvtxt_symtab_set(struct nvtxt_symtab *symtab, const struct nvtxt_limits *lim
     } else {
         variable = variable_new(name);
         if (!variable) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         if (variable_assign(variable, value) < 0 ||
             nvtxt_hash_add(&symtab->table, &variable->node, hash) < 0) {
             free(variable->string);
             free(variable);
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         link_last(symtab, variable, arg);
     }

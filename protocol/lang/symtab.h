@@ -6,10 +6,10 @@
 // listed until nvtxt_symtab_settle(), so that what is saved of a source costs what has changed.
 #pragma once
 
-#include "protocol/base/hash.h"
 #include "protocol/base/limits.h"
 #include "protocol/lang/commands.h"
 #include "protocol/lang/value.h"
+#include "protocol/table/hash.h"
 
 struct nvtxt_variable {
     struct nvtxt_hash_node node;

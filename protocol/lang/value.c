@@ -4,11 +4,11 @@
 // be a decimal number: they round correctly.
 #include "protocol/lang/value.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "protocol/base/chars.h"
+#include "protocol/base/origin.h"
+#include "protocol/base/scan.h"
 
 #define USUAL_DECIMAL_BYTES 128 // longer ones are copied to the heap
 
@@ -67,12 +67,12 @@ static bool is_decimal(struct nvtxt_slice text) {
 // `narrow`: rounded once, to a float.
 static int parse_decimal(struct nvtxt_slice text, bool narrow, double *value) {
     if (!is_decimal(text)) {
-        return 1;
+        return NVTXT_WRONG;
     }
     char usual[USUAL_DECIMAL_BYTES];
     char *copy = text.len < sizeof(usual) ? usual : malloc(text.len + 1);
     if (!copy) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     memcpy(copy, text.data, text.len);
     copy[text.len] = '\0';
@@ -125,7 +125,7 @@ static int parse_integer(struct nvtxt_slice text, enum nvtxt_number_type type, i
     uint64_t magnitude;
     text = (struct nvtxt_slice){text.data + negative, text.len - negative};
     if (!parse_digits(text, most, &magnitude)) {
-        return 1;
+        return NVTXT_WRONG;
     }
     *value = (int64_t)(negative ? 0 - magnitude : magnitude);
     return 0;
@@ -145,7 +145,7 @@ int nvtxt_number_parse(struct nvtxt_slice text, struct nvtxt_number *number) {
         return type >= NVTXT_F64 ? parse_real(digits, type == NVTXT_F32, &number->real)
                                  : parse_integer(digits, number->type, &number->integer);
     }
-    return 1;
+    return NVTXT_WRONG;
 }
 
 bool nvtxt_handle_parse(struct nvtxt_slice text, uint64_t *handle) {

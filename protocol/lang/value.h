@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "protocol/base/slice.h"
@@ -23,7 +24,8 @@ struct nvtxt_value {
 size_t nvtxt_integer_text(int64_t integer, char *out);
 
 // Reads -?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)? as a double, correctly rounded; a number too large
-// for a double becomes infinite. Returns 0, 1 for any other text, or -ENOMEM (long texts only).
+// for a double becomes infinite. Returns 0, NVTXT_WRONG for any other text, or -ENOMEM (long texts
+// only).
 int nvtxt_decimal_parse(struct nvtxt_slice text, double *value);
 
 // A number with its type, as Payload takes it with the extension `nvtx`.
@@ -45,8 +47,8 @@ struct nvtxt_number {
 };
 
 // Reads "u64:", "i64:", "u32:" or "i32:" and decimal digits ('-' with i) within the range of the
-// type, or "f64:" or "f32:" and a decimal number, "inf", "-inf" or "nan". Returns 0, 1 for any
-// other text, or -ENOMEM.
+// type, or "f64:" or "f32:" and a decimal number, "inf", "-inf" or "nan". Returns 0, NVTXT_WRONG
+// for any other text, or -ENOMEM.
 int nvtxt_number_parse(struct nvtxt_slice text, struct nvtxt_number *number);
 
 // Reads 0x and 1 to 16 hexadecimal digits. False for any other text.
@@ -54,3 +56,11 @@ bool nvtxt_handle_parse(struct nvtxt_slice text, uint64_t *handle);
 
 // [A-Za-z_][A-Za-z0-9_]*
 bool nvtxt_is_word(struct nvtxt_slice text);
+
+#define NVTXT_JSON_DEPTH 64 // arrays and objects within each other
+
+// Whether a text is one JSON value (RFC 8259), for the argument Json. Nothing is built and nothing
+// is allocated: the interpreter only hands the text on. All of `text` is UTF-8. Returns NULL for
+// one JSON value with blanks round it, else a sentence fragment that says what is wrong, with `*at`
+// set to the byte where (from 0).
+const char *nvtxt_json_fault(struct nvtxt_slice text, size_t *at);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NVTXT_NS_A_SECOND INT64_C(1000000000)
+#include "protocol/base/clock.h"
 
 struct nvtxt_civil {
     int64_t year;

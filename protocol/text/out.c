@@ -4,12 +4,15 @@
 // digits need no checks. A piece that is longer than the buffer makes the buffer grow.
 #include "protocol/text/out.h"
 
-#include <errno.h>
+#include <assert.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "protocol/base/json.h"
+#include "protocol/base/origin.h"
 #include "protocol/base/utf8.h"
 #include "protocol/text/civil.h"
 
@@ -21,7 +24,7 @@ int nvtxt_out_init(struct nvtxt_out *out, int fd) {
                               .is_terminal = fd >= 0 && isatty(fd),
                               .data = malloc(BUFFER_BYTES),
                               .cap = BUFFER_BYTES};
-    return out->data ? 0 : -ENOMEM;
+    return out->data ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 void nvtxt_out_deinit(struct nvtxt_out *out) {
@@ -38,11 +41,11 @@ static void put(struct nvtxt_out *out, const char *data, size_t len) {
         int error = n == 0 ? ENOSPC : n < 0 ? errno : 0;
         at += n > 0 ? (size_t)n : 0;
         if (at < len && out->interrupted && out->interrupted()) {
-            out->error = -EINTR;
+            out->error = nvtxt_origin(-EINTR);
         } else if (error == EPIPE) {
             out->error = NVTXT_OUT_CLOSED;
         } else if (error != EINTR) {
-            out->error = -error;
+            out->error = nvtxt_origin(-error);
         }
     }
     out->written += at;
@@ -79,8 +82,8 @@ int nvtxt_out_flush(struct nvtxt_out *out) {
 static int grow(struct nvtxt_out *out, size_t size) {
     char *data = realloc(out->data, size);
     if (!data) {
-        out->error = -ENOMEM;
-        return -ENOMEM;
+        out->error = nvtxt_origin(-ENOMEM);
+        return nvtxt_origin(-ENOMEM);
     }
     out->data = data;
     out->cap = size;
@@ -193,6 +196,16 @@ void nvtxt_out_utc(struct nvtxt_out *out, int64_t ns) {
     nvtxt_out_bytes(out, text, sizeof(text));
 }
 
+void nvtxt_out_format(struct nvtxt_out *out, const char *format, ...) {
+    char text[NVTXT_OUT_FORMATTED];
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    assert(len >= 0 && (size_t)len < sizeof(text));
+    nvtxt_out_bytes(out, text, (size_t)len);
+}
+
 void nvtxt_out_color(struct nvtxt_out *out, uint32_t argb) {
     static const char hex[] = "0123456789ABCDEF";
     char text[9] = "#";
@@ -238,21 +251,6 @@ static const uint8_t field_classes[256] = {
     [128 ... 255] = WIDE,
 };
 
-static char *put_escaped(char *at, unsigned char byte) {
-    static const char hex[] = "0123456789abcdef";
-    static const char shorts[128] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
-                                     ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't'};
-    *at++ = '\\';
-    if (shorts[byte]) {
-        *at++ = shorts[byte];
-        return at;
-    }
-    memcpy(at, "u00", 3);
-    at[3] = hex[byte >> 4];
-    at[4] = hex[byte & 15];
-    return at + 5;
-}
-
 // One character of UTF-8, or U+FFFD for a byte that belongs to none. Moves `*i` on.
 static char *put_wide(char *at, struct nvtxt_slice text, size_t *i) {
     size_t n = nvtxt_utf8_sequence(text.data + *i, text.len - *i);
@@ -266,11 +264,15 @@ static char *put_wide(char *at, struct nvtxt_slice text, size_t *i) {
     return at + n;
 }
 
-#define JSON_GROWTH 6 // "\u0001"
-#define CSV_GROWTH 3  // U+FFFD
+#define CSV_GROWTH 3 // U+FFFD
+
+void nvtxt_out_repaired(struct nvtxt_out *out, struct nvtxt_slice text) {
+    char *room = nvtxt_out_room(out, NVTXT_UTF8_GROWTH * text.len);
+    out->len += room ? nvtxt_utf8_repair(room, text) : 0;
+}
 
 void nvtxt_out_json(struct nvtxt_out *out, struct nvtxt_slice text) {
-    char *room = nvtxt_out_room(out, text.len * JSON_GROWTH + 2);
+    char *room = nvtxt_out_room(out, text.len * NVTXT_JSON_ESCAPE + 2);
     if (!room) {
         return;
     }
@@ -284,7 +286,7 @@ void nvtxt_out_json(struct nvtxt_out *out, struct nvtxt_slice text) {
         } else if (json_classes[byte] == WIDE) {
             at = put_wide(at, text, &i);
         } else {
-            at = put_escaped(at, byte);
+            at = nvtxt_json_escape(at, (char)byte);
             i++;
         }
     }
@@ -427,7 +429,7 @@ static void put_changed(struct nvtxt_out *out, struct nvtxt_slice text, bool esc
             memcpy(at, text.data + i, n);
             at += n;
         }
-        i += n ? n : 1;
+        i += n ?: 1;
     }
     *at++ = quote;
     out->len += (size_t)(at - room);

@@ -16,7 +16,9 @@
 
 #include "protocol/base/slice.h"
 
-#define NVTXT_OUT_CLOSED 1 // the reader of the descriptor has closed it
+struct nvtxt_number;
+
+enum { NVTXT_OUT_CLOSED = NVTXT_WRONG + 1 }; // the reader of the descriptor has closed it
 
 struct nvtxt_out {
     int fd;           // borrowed; -1: nothing is written, the buffer grows
@@ -61,6 +63,12 @@ static inline void nvtxt_out_slice(struct nvtxt_out *out, struct nvtxt_slice tex
 void nvtxt_out_uint(struct nvtxt_out *out, uint64_t value);
 void nvtxt_out_int(struct nvtxt_out *out, int64_t value);
 
+// A text of at most NVTXT_OUT_FORMATTED bytes: words and numbers of the program, not texts of
+// others.
+#define NVTXT_OUT_FORMATTED 512 // more than the longest of them
+void nvtxt_out_format(struct nvtxt_out *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 // Nanoseconds as microseconds with three decimals.
 void nvtxt_out_microseconds(struct nvtxt_out *out, uint64_t ns);
 
@@ -73,6 +81,9 @@ void nvtxt_out_color(struct nvtxt_out *out, uint32_t argb);
 // The shortest decimal that reads back as the same value, always with a point or an exponent.
 // False, and nothing written, for what is no finite number.
 bool nvtxt_out_double(struct nvtxt_out *out, double value);
+
+// A text as it is, but what is not UTF-8 becomes U+FFFD.
+void nvtxt_out_repaired(struct nvtxt_out *out, struct nvtxt_slice text);
 
 // A JSON string with its quotes; and a field of RFC 4180, in quotes where it needs them, between
 // separators of one's own choice. What is not UTF-8 becomes U+FFFD.
@@ -92,3 +103,72 @@ static inline void nvtxt_out_csv(struct nvtxt_out *out, struct nvtxt_slice text)
 bool nvtxt_out_string(struct nvtxt_out *out, struct nvtxt_slice text, bool escapes);
 bool nvtxt_out_string_holds(struct nvtxt_slice text,
                             bool escapes); // what nvtxt_out_string() would return
+
+// ---- JSON texts of events -----------------------------------------------------------------------
+
+// JSON texts of events as formats need them: on one line, split at the two ends of a range, and the
+// numbers in an object. Only texts of other programs can be anything but one JSON value.
+
+// Whether a text is one JSON value, as the argument Json of NVTXT takes it.
+bool nvtxt_json_is_value(struct nvtxt_slice text);
+
+// Writes the value as it is, but on one line. Writes a text that is no value as a JSON string.
+void nvtxt_json_put(struct nvtxt_out *out, struct nvtxt_slice text);
+
+// Splits {"begin":X,"end":Y}, which the interpreter makes when the end of a range has JSON. X and Y
+// are views of values; X is empty when it is null. False for any other text.
+bool nvtxt_json_split(struct nvtxt_slice text, struct nvtxt_slice *begin, struct nvtxt_slice *end);
+
+// Whether a text is one JSON value as an event has it: what was joined of two may be one level
+// deeper than a value of the language.
+bool nvtxt_json_is_events(struct nvtxt_slice text);
+
+// Whether a text is one JSON value that is an object.
+bool nvtxt_json_is_object(struct nvtxt_slice text);
+
+// A member of an object, or an element of an array. Both are views of the text.
+struct nvtxt_json_member {
+    struct nvtxt_slice name;  // with its quotes; empty in an array
+    struct nvtxt_slice value; // without blanks round it
+    size_t next;              // where the next one begins; 0 before the first
+};
+
+// Moves on to the next one of a text that is an array or an object, and JSON. False at the end.
+bool nvtxt_json_next(struct nvtxt_slice text, struct nvtxt_json_member *member);
+
+// Moves on to the next member that is a number. False at the end, and for any text that is not an
+// object. Numbers in its arrays and objects are left out.
+bool nvtxt_json_next_number(struct nvtxt_slice text, struct nvtxt_json_member *member);
+
+// Reads a number that is JSON as an NVTXT_I64 or NVTXT_U64 if it is an integer that fits, else as
+// the nearest NVTXT_F64 (protocol/lang/value.h). Returns 0 or -ENOMEM.
+int nvtxt_json_number(struct nvtxt_slice text, struct nvtxt_number *number);
+
+// A text that is JSON, without the blanks round it.
+struct nvtxt_slice nvtxt_json_trimmed(struct nvtxt_slice text);
+
+// Writes what a string that is JSON means, with its quotes given: UTF-8, and U+FFFD for half a
+// surrogate pair.
+void nvtxt_json_decode(struct nvtxt_out *out, struct nvtxt_slice string);
+
+// Writes the members of an object that are numbers, with commas between them: "a":1,"b":2. Returns
+// how many there are.
+unsigned nvtxt_json_numbers(struct nvtxt_out *out, struct nvtxt_slice text);
+
+// ---- Protocol Buffers (protobuf.c) --------------------------------------------------------------
+//
+// Messages in their wire form (https://protobuf.dev/programming-guides/encoding): each function
+// adds one field. It knows no schema: the caller has the numbers of the fields, from 1 to 2^29 - 1.
+
+// An unsigned integer, an enum or a bool. A signed one (int32, int64) is cast from int64_t.
+void nvtxt_pb_uint(struct nvtxt_out *out, unsigned field, uint64_t value);
+
+void nvtxt_pb_double(struct nvtxt_out *out, unsigned field, double value);
+
+// A string: what is not UTF-8 becomes U+FFFD.
+void nvtxt_pb_string(struct nvtxt_out *out, unsigned field, struct nvtxt_slice text);
+
+// A message, or bytes whose length is not known yet: begins it, and ends it with what was begun.
+// Only for outputs that grow (fd -1). They nest.
+size_t nvtxt_pb_begin(struct nvtxt_out *out, unsigned field);
+void nvtxt_pb_end(struct nvtxt_out *out, size_t begun);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One walk over the places of the 36 characters serves reading; the hyphens are in four of them.
-#include "protocol/text/uuid.h"
+#include "protocol/text/forms.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include "protocol/base/chars.h"
+#include "protocol/base/origin.h"
+#include "protocol/base/scan.h"
 
 static bool is_hyphen_at(int place) {
     return place == 8 || place == 13 || place == 18 || place == 23;
@@ -28,7 +28,7 @@ void nvtxt_uuid_write(const unsigned char bytes[NVTXT_UUID_BYTES], int version,
 int nvtxt_uuid_make(char uuid[NVTXT_UUID_SIZE]) {
     unsigned char bytes[NVTXT_UUID_BYTES];
     if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes)) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     nvtxt_uuid_write(bytes, 4, uuid);
     return 0;

@@ -14,15 +14,14 @@
 
 static void copy(char *to, size_t size, const json_t *string) {
     const char *text = json_string_value(string);
-    snprintf(to, size, "%s", text ? text : "");
+    snprintf(to, size, "%s", text ?: "");
 }
 
 int nvtxt_ctl_request_parse(struct nvtxt_slice line, struct nvtxt_ctl_request *request, char *why,
                             size_t size) {
     *request = (struct nvtxt_ctl_request){0};
     json_error_t error;
-    json_t *object =
-        json_loadb(line.data ? line.data : "", line.len, JSON_REJECT_DUPLICATES, &error);
+    json_t *object = json_loadb(line.data ?: "", line.len, JSON_REJECT_DUPLICATES, &error);
     if (!json_is_object(object)) {
         if (object) {
             snprintf(why, size, "a request is a JSON object");
@@ -91,7 +90,7 @@ void nvtxt_ctl_error_format(struct nvtxt_buf *out, json_t *id, const char *code,
 
 int nvtxt_ctl_reply_parse(struct nvtxt_slice line, struct nvtxt_ctl_reply *reply) {
     *reply = (struct nvtxt_ctl_reply){0};
-    json_t *object = json_loadb(line.data ? line.data : "", line.len, 0, NULL);
+    json_t *object = json_loadb(line.data ?: "", line.len, 0, NULL);
     const json_t *ok = json_object_get(object, "ok");
     if (!json_is_boolean(ok)) {
         json_decref(object);

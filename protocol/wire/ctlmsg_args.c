@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "protocol/base/chars.h"
+#include "protocol/base/scan.h"
 
 #define NAME_BYTES 64 // the rest of a longer unknown name is cut off
 
-static const struct nvtxt_ctl_arg *find(const struct nvtxt_ctl_arg *args, const char *name) {
+static const struct nvtxt_ctl_arg *find_arg(const struct nvtxt_ctl_arg *args, const char *name) {
     for (; args && args->name; args++) {
         if (strcmp(args->name, name) == 0) {
             return args;
@@ -80,7 +80,7 @@ int nvtxt_ctl_args_check(const json_t *request, const struct nvtxt_ctl_arg *args
         if (strcmp(name, "id") == 0 || strcmp(name, "command") == 0) {
             continue;
         }
-        const struct nvtxt_ctl_arg *arg = find(args, name);
+        const struct nvtxt_ctl_arg *arg = find_arg(args, name);
         if (!arg) {
             return say_unknown(name, why, size);
         }

@@ -6,14 +6,15 @@
 // is narrowed.
 #include "protocol/wire/hello.h"
 
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "protocol/base/chars.h"
 #include "protocol/base/json.h"
+#include "protocol/base/scan.h"
 #include "protocol/base/utf8.h"
-#include "protocol/text/uuid.h"
+#include "protocol/text/forms.h"
 
 // Bytes that the two names of a hello may take as escaped JSON. Together with the other members
 // (fewer than 600 bytes) the line stays below NVTXT_HELLO_BYTES whatever the names hold.
@@ -247,9 +248,9 @@ static int read_line(struct nvtxt_slice line, struct nvtxt_hello *hello, char *w
     }
     json_error_t error = {0};
     json_t *root;
-    int result = nvtxt_json_read(text, JSON_REJECT_DUPLICATES, &root, &error);
-    if (result < 0) {
-        return result;
+    int r = nvtxt_json_read(text, JSON_REJECT_DUPLICATES, &root, &error);
+    if (r < 0) {
+        return r;
     }
     if (!json_is_object(root)) {
         bool no_reason = root || !*error.text;
@@ -259,9 +260,9 @@ static int read_line(struct nvtxt_slice line, struct nvtxt_hello *hello, char *w
                                : "what follows " NVTXT_HELLO_PREFIX " is not a JSON object: %s",
                      error.text);
     }
-    result = take(root, hello, why, size);
+    r = take(root, hello, why, size);
     json_decref(root);
-    return result;
+    return r;
 }
 
 int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *why, size_t size) {
@@ -271,7 +272,7 @@ int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *
 static int read_hello_of_file(const json_t *root, struct nvtxt_hello *hello, char *why,
                               size_t size) {
     int r = read_protocol(root, hello, why, size);
-    return r ? r : read_extension(root, hello, why, size);
+    return r ?: read_extension(root, hello, why, size);
 }
 
 int nvtxt_hello_of_file(struct nvtxt_slice line, bool *escapes, bool *nvtx) {
@@ -313,8 +314,8 @@ static void add_name(struct nvtxt_buf *out, const char *key, const char *text, s
         }
         nvtxt_buf_add(out, one.data + 1, one.len - 2); // without its quotes
         used += one.len - 2;
-        text += len ? len : 1;
-        left -= len ? len : 1;
+        text += len ?: 1;
+        left -= len ?: 1;
     }
     nvtxt_buf_deinit(&one);
     nvtxt_buf_add_string(out, "\"");

@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "protocol/base/json.h"
 #include "protocol/base/utf8.h"
 #include "protocol/wire/hello.h"
 

@@ -4,7 +4,7 @@
 // main(), so that no thread has to ask whether it is there, and only nvtxt_hash_set_key() changes
 // it. A kernel that has no random bytes yet, or refuses the call, has still given the process 16 of
 // them at its start (AT_RANDOM).
-#include "protocol/base/hash_value.h"
+#include "protocol/table/hash_value.h"
 
 #include <string.h>
 #include <sys/auxv.h>

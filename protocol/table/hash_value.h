@@ -21,6 +21,9 @@
 uint64_t nvtxt_hash_number(uint64_t number);
 uint64_t nvtxt_hash_bytes(struct nvtxt_slice bytes);
 uint64_t nvtxt_hash_pair(uint64_t number, struct nvtxt_slice bytes);
+static inline uint64_t nvtxt_hash_numbers(uint64_t number, uint64_t other) {
+    return nvtxt_hash_pair(number, (struct nvtxt_slice){(const char *)&other, sizeof(other)});
+}
 
 // For tests only: sets the key in place of the random one. Tables that were filled before find
 // nothing any more.
