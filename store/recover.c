@@ -4,7 +4,6 @@
 // interpreter would have given it, as far as the store knows: its open ranges become events that
 // end at its latest known time, each with the warning that it was never closed. Some sources at a
 // time, in a transaction of their own.
-#include <errno.h>
 #include <stdlib.h>
 
 #include "protocol/lang/diag.h"
@@ -43,8 +42,8 @@ static int end_range(const struct nvtxt_open_range *range, int64_t end,
                    (int)(range->text.len < 100 ? range->text.len : 100), range->text.data);
     nvtxt_diag_set_excerpt(&diag, range->excerpt);
     diag.line = range->line;
-    int rc = sink->on_event(sink->context, &event);
-    return rc < 0 ? rc : sink->on_diag(sink->context, &diag);
+    int r = sink->on_event(sink->context, &event);
+    return r ?: sink->on_diag(sink->context, &diag);
 }
 
 // Ends one source in the batch. Its latest known time is the largest one in its rows. Returns 0 or
@@ -63,23 +62,20 @@ static int end_source(struct store_batch_source *share, const struct nvtxt_open_
         }
         counters.has_time = true;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (end_range(&ranges[i], counters.last_ns, &sink) < 0) {
-            return -ENOMEM;
-        }
+    int r = 0;
+    for (size_t i = 0; i < count && r == 0; i++) {
+        r = end_range(&ranges[i], counters.last_ns, &sink);
     }
     counters.events += count;
     counters.warnings += count;
-    bool done = store_batch_progress(share, &counters, display) == 0 &&
-                store_batch_end_source(share, how, now_ns) == 0;
-    return done ? 0 : -ENOMEM;
+    r = r ?: store_batch_progress(share, &counters, display);
+    return r ?: store_batch_end_source(share, how, now_ns);
 }
 
 int store_session_end(struct store_batch_source *share, const struct store_session *session,
                       const char *how, int64_t closed_ns) {
     return end_source(share, session->ranges, session->range_count, session->counters,
-                      nvtxt_slice_of(session->display_name ? session->display_name : ""), how,
-                      closed_ns);
+                      nvtxt_slice_of(session->display_name ?: ""), how, closed_ns);
 }
 
 static int recover_source(struct store_sessions *sessions, sqlite3_stmt *stmt, int64_t now_ns,
@@ -127,8 +123,8 @@ static int recover_some(struct store *store, struct store_batch *batch, int64_t 
         return rc;
     }
     rc = store_translate(store, read_lost(&store->sessions, now_ns, batch, count), "read");
-    rc = rc ? rc : store_write(store, batch);
-    rc = rc ? rc : store_commit(store);
+    rc = rc ?: store_write(store, batch);
+    rc = rc ?: store_commit(store);
     if (rc != STORE_DONE) {
         store_rollback(store);
     }

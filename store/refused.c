@@ -5,19 +5,18 @@
 // rows are left out and counted as lost. What lets its source go on stays: counters, the session's
 // line and state, the end. A share remembers that it is in the store, so that the whole can be
 // tried again when the disk was full in the middle of it.
-#include <errno.h>
 
 #include "store/store.h"
 #include "store/value/record.h"
 
-static bool is_refusal(int result) {
-    return result == STORE_REFUSED || result == STORE_FAILED;
+static bool is_refusal(int r) {
+    return r == STORE_REFUSED || r == STORE_FAILED;
 }
 
 static int write_batch(struct store *store, struct store_batch *batch) {
     int r = store_begin(store);
-    r = r ? r : store_write(store, batch);
-    r = r ? r : store_commit(store);
+    r = r ?: store_write(store, batch);
+    r = r ?: store_commit(store);
     if (r != STORE_DONE) {
         store_rollback(store);
     }

@@ -8,25 +8,19 @@
 // the old name, and the old names of the logs are removed.
 #include "store/rotation.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <sqlite3.h>
-
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 #include "store/db/connection.h"
-#include "store/db/header.h"
-#include "store/db/result.h"
 #include "store/db/schema.h"
 #include "store/db/sql.h"
-#include "store/lock/beside.h"
 #include "store/lock/locks.h"
-#include "store/lock/renew.h"
 #include "store/lock/writelock.h"
 #include "store/segment/carry_over.h"
 #include "store/segment/contents.h"
@@ -35,11 +29,6 @@
 
 #define CARRY_ROWS 10000 // about 2 MB, little for a segment of the usual size
 #define LEAVE_BUSY_MS 20
-
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 // ---- A new segment ------------------------------------------------------------------------------
 
@@ -57,7 +46,7 @@ struct new_segment {
 
 static int sync_file(const char *path) {
     int fd = open(path, O_RDWR | O_CLOEXEC);
-    int r = fd < 0 || fsync(fd) < 0 ? -errno : 0;
+    int r = fd < 0 || fsync(fd) < 0 ? nvtxt_origin(-errno) : 0;
     if (fd >= 0) {
         close(fd);
     }
@@ -82,7 +71,7 @@ static int build(const struct new_segment *made) {
     sqlite3 *db = NULL;
     store_segments_remove(made->unfinished);
     int r = store_file_make(made->unfinished, 0600);
-    r = r < 0 ? r : store_file_set_group(made->unfinished, options->group);
+    r = r ?: store_file_set_group(made->unfinished, options->group);
     if (r < 0) {
         return store_result_say_errno(r, "make a new segment of", made->path, made->error,
                                       made->size);
@@ -99,8 +88,8 @@ static int build(const struct new_segment *made) {
 
 static int finish(const struct new_segment *made) {
     int r = sync_file(made->unfinished);
-    r = r < 0 ? r : store_file_set_group(made->unfinished, made->options->group);
-    r = r < 0 ? r : store_segments_rename(made->unfinished, made->segment);
+    r = r ?: store_file_set_group(made->unfinished, made->options->group);
+    r = r ?: store_segments_rename(made->unfinished, made->segment);
     return r < 0 ? store_result_say_errno(r, "make a new segment of", made->path, made->error,
                                           made->size)
                  : STORE_DONE;
@@ -127,9 +116,9 @@ static int copy_beside(struct new_segment *made, const char *locked) {
     int r = store_segments_name(made->path, made->carry.started_ns, made->carry.number + 1, name,
                                 sizeof(name));
     int len = snprintf(made->copy, sizeof(made->copy), "%s" STORE_SEGMENT_UNFINISHED, name);
-    r = r == 0 && len >= (int)sizeof(made->copy) ? -ENAMETOOLONG : r;
-    r = r < 0 ? r : store_segments_remove(made->copy);
-    r = r < 0 ? r : store_beside_copy(locked, made->copy);
+    r = r == 0 && len >= (int)sizeof(made->copy) ? nvtxt_origin(-ENAMETOOLONG) : r;
+    r = r ?: store_segments_remove(made->copy);
+    r = r ?: store_beside_copy(locked, made->copy);
     made->carry.from = made->copy;
     return r < 0 ? store_result_say_errno(r, "copy what goes on from the locked segment of",
                                           made->path, made->error, made->size)
@@ -188,34 +177,33 @@ static int make(struct new_segment *made, struct store **store, const char *from
                 bool locked) {
     char newest[PATH_MAX];
     struct store_carry *carry = &made->carry;
-    *carry = (struct store_carry){.started_ns = store_now_ns(),
+    *carry = (struct store_carry){.started_ns = nvtxt_realtime_ns(),
                                   .ids_only = ids_only,
                                   .after_loss = made->lost || made->options->aside};
     int r = next_number(made->path, &carry->number, newest);
     carry->number = number_after(carry->number, made);
-    r = r < 0 ? r
-              : store_segments_name(made->path, carry->started_ns, carry->number, made->segment,
-                                    sizeof(made->segment));
+    r = r
+            ?: store_segments_name(made->path, carry->started_ns, carry->number, made->segment,
+                                   sizeof(made->segment));
     int len = snprintf(made->unfinished, sizeof(made->unfinished), "%s" STORE_SEGMENT_UNFINISHED,
                        made->segment);
-    r = r == 0 && len >= (int)sizeof(made->unfinished) ? -ENAMETOOLONG : r;
+    r = r == 0 && len >= (int)sizeof(made->unfinished) ? nvtxt_origin(-ENAMETOOLONG) : r;
     if (r < 0) {
         return store_result_say_errno(r, "make a new segment of", made->path, made->error,
                                       made->size);
     }
-    carry->name = base_name(made->segment);
+    carry->name = nvtxt_base_name(made->segment);
     carry->from = from;
-    carry->rows = made->options->carry_rows ? made->options->carry_rows : CARRY_ROWS;
+    carry->rows = made->options->carry_rows ?: CARRY_ROWS;
     r = locked ? copy_beside(made, from) : STORE_DONE;
-    r = r ? r : ids_only ? build_after_loss(made) : build(made);
+    r = r ?: ids_only ? build_after_loss(made) : build(made);
     if (*made->copy) {
         store_segments_remove(made->copy);
     }
-    r = r ? r : finish(made);
-    r = r ? r : store_open(store, made->segment, made->options, made->error, made->size);
+    r = r ?: finish(made);
+    r = r ?: store_open(store, made->segment, made->options, made->error, made->size);
     if (r == STORE_DONE) { // we have its locks: now others may read it
-        store_file_set_mode(made->segment,
-                            made->options->file_mode ? made->options->file_mode : 0640);
+        store_file_set_mode(made->segment, made->options->file_mode ?: 0640);
         r = store_segments_set_link(made->path, made->segment);
         r = r < 0 ? store_result_say_errno(r, "let the link point to the new segment of",
                                            made->path, made->error, made->size)
@@ -261,11 +249,11 @@ static bool is_plain_locked(const char *path, char *error, size_t size) {
 static int link_as(const char *path, const char *segment, const char *ending) {
     char from[PATH_MAX], to[PATH_MAX];
     int r = store_file_name(from, path, ending);
-    r = r < 0 ? r : store_file_name(to, segment, ending);
+    r = r ?: store_file_name(to, segment, ending);
     if (r < 0) {
         return r;
     }
-    return link(from, to) < 0 && (*ending == '\0' || errno != ENOENT) ? -errno : 0;
+    return link(from, to) < 0 && (*ending == '\0' || errno != ENOENT) ? nvtxt_origin(-errno) : 0;
 }
 
 static void remove_logs(const char *path) {
@@ -281,7 +269,7 @@ static void remove_logs(const char *path) {
 static int remove_second_names(const char *path) {
     struct store_segments list;
     struct stat file, other;
-    int r = stat(path, &file) < 0 ? -errno : store_segments_scan(path, &list);
+    int r = stat(path, &file) < 0 ? nvtxt_origin(-errno) : store_segments_scan(path, &list);
     if (r < 0) {
         return r;
     }
@@ -297,20 +285,16 @@ static int remove_second_names(const char *path) {
 
 static int link_files(sqlite3 *db, const char *path) {
     char segment[PATH_MAX], newest[PATH_MAX];
-    struct store_carry carry = {.started_ns = store_now_ns()};
+    struct store_carry carry = {.started_ns = nvtxt_realtime_ns()};
     int r = remove_second_names(path);
-    r = r < 0 ? r : next_number(path, &carry.number, newest);
-    r = r < 0 ? r
-              : store_segments_name(path, carry.started_ns, carry.number, segment, sizeof(segment));
-    carry.name = base_name(segment);
-    r = r < 0 ? r : store_result_of(db, store_carry_begin(db, &carry));
-    if (r > 0) {
-        return r;
-    }
-    r = r < 0 ? r : link_as(path, segment, "-wal");
-    r = r < 0 ? r : link_as(path, segment, "-shm");
-    r = r < 0 ? r : link_as(path, segment, "");
-    return r < 0 ? r : store_segments_set_link(path, segment);
+    r = r ?: next_number(path, &carry.number, newest);
+    r = r ?: store_segments_name(path, carry.started_ns, carry.number, segment, sizeof(segment));
+    carry.name = nvtxt_base_name(segment);
+    r = r ?: store_result_of(db, store_carry_begin(db, &carry));
+    r = r ?: link_as(path, segment, "-wal");
+    r = r ?: link_as(path, segment, "-shm");
+    r = r ?: link_as(path, segment, "");
+    return r ?: store_segments_set_link(path, segment);
 }
 
 // STORE_CORRUPT, for which the daemon puts the file aside, only if it was a store: it may be
@@ -333,23 +317,23 @@ static int take_over(const char *path, const struct store_options *options, char
     if (options->keeps_lock && is_plain_locked(path, error, size)) {
         return STORE_BUSY;
     }
-    int result = store_connection_open(&db, path, options, error, size);
-    if (result == STORE_DONE) {
+    int r = store_connection_open(&db, path, options, error, size);
+    if (r == STORE_DONE) {
         sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-        store_file_set_mode(path, options->file_mode ? options->file_mode : 0640);
-        result = link_files(db, path); // while it is open, so that its logs exist
-        if (result > 0) {
+        store_file_set_mode(path, options->file_mode ?: 0640);
+        r = link_files(db, path); // while it is open, so that its logs exist
+        if (r > 0) {
             snprintf(error, size, "cannot make a segment of the store %s: %s", path,
-                     result == STORE_BUSY ? "another process holds a lock" : sqlite3_errmsg(db));
-        } else if (result < 0) {
-            result = store_result_say_errno(result, "make a segment of", path, error, size);
+                     r == STORE_BUSY ? "another process holds a lock" : sqlite3_errmsg(db));
+        } else if (r < 0) {
+            r = store_result_say_errno(r, "make a segment of", path, error, size);
         }
     }
     sqlite3_close(db);
-    if (result == STORE_DONE) {
+    if (r == STORE_DONE) {
         remove_logs(path);
     }
-    return result == STORE_CORRUPT ? check_broken(path, error, size) : result;
+    return r == STORE_CORRUPT ? check_broken(path, error, size) : r;
 }
 
 // ---- Opening ------------------------------------------------------------------------------------
@@ -361,7 +345,7 @@ static int refuse_link(const char *path, const char *target, char *error, size_t
         snprintf(error, size,
                  "the store %s is a link to nowhere (%s): remove the link, or name another store",
                  path, target);
-        return -ENOLINK;
+        return nvtxt_origin(-ENOLINK);
     }
     bool ours = r == 0 && (kind == STORE_FILE_STORE || kind == STORE_FILE_NEWER);
     snprintf(error, size, "the store %s is a link to %s, which is %s: %s", path, target,
@@ -420,7 +404,7 @@ static void allow_shm(const char *segment) {
 static int open_active(struct store **store, const char *path, const char *active,
                        const struct store_options *options, char *error, size_t size) {
     if (is_cut(active)) {
-        snprintf(error, size, "the store %s is broken: %s is empty", path, base_name(active));
+        snprintf(error, size, "the store %s is broken: %s is empty", path, nvtxt_base_name(active));
         return STORE_CORRUPT;
     }
     if (options->keeps_lock && is_segment_locked(active, path, error, size)) {
@@ -440,7 +424,7 @@ static int open_active(struct store **store, const char *path, const char *activ
 static void allow_unlinked(const char *segment, const struct store_options *options) {
     struct stat status;
     if (stat(segment, &status) == 0 && (status.st_mode & 0777) == 0600) {
-        store_file_set_mode(segment, options->file_mode ? options->file_mode : 0640);
+        store_file_set_mode(segment, options->file_mode ?: 0640);
     }
 }
 
@@ -504,9 +488,11 @@ int store_rotation_open(struct store **store, const char *path, const struct sto
         return open_new(store, path, &called, how == STORE_OPEN_FRESH, NULL, error, size);
     case STORE_LINK_FOREIGN:
         return refuse_link(path, target, error, size);
-    default:
-        return store_open(store, path, &called, error, size); // refuses it with a sentence
+    case STORE_LINK_FILE:
+    case STORE_LINK_OTHER:
+        break;
     }
+    return store_open(store, path, &called, error, size); // refuses it with a sentence
 }
 
 int store_rotation_next(struct store **next, struct store *old, const char *path,
@@ -515,7 +501,7 @@ int store_rotation_next(struct store **next, struct store *old, const char *path
     called.name = path;
     struct new_segment made = {.path = path, .options = &called, .error = error, .size = size};
     *next = NULL;
-    return make(&made, next, store_file(old), false, false);
+    return make(&made, next, store_file_path(old), false, false);
 }
 
 void store_rotation_active(const char *path, char *active, size_t size) {
@@ -537,10 +523,10 @@ int store_rotation_leave(const char *segment) {
         sqlite3_busy_timeout(db, LEAVE_BUSY_MS);
         sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
         rc = store_writelock_is_free(db) ? SQLITE_OK : SQLITE_BUSY;
-        rc = rc ?: store_carry_leave(db, store_now_ns());
+        rc = rc ?: store_carry_leave(db, nvtxt_realtime_ns());
         rc = rc ?: sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, &left, NULL);
     }
-    int result = store_result_of(db, rc);
+    int r = store_result_of(db, rc);
     sqlite3_close(db);
-    return result;
+    return r;
 }

@@ -9,10 +9,6 @@
 // Only the holder of the configured path's lock may call these. Results as of store_open().
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "store/store.h"
 
 enum store_opening {

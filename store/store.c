@@ -10,24 +10,19 @@
 // store_query.c has what a store is asked.
 #include "store/store.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <sqlite3.h>
-
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 #include "store/db/connection.h"
-#include "store/db/header.h"
-#include "store/db/result.h"
 #include "store/db/sql.h"
 #include "store/lock/writelock.h"
 #include "store/segment/carry_over.h"
 #include "store/segment/contents.h"
-#include "store/segment/store_id.h"
 #include "store/store_state.h"
 
 enum statement { BEGIN, COMMIT, ROLLBACK, DATA_VERSION, ADD_BATCH, STMTS };
@@ -45,11 +40,27 @@ _Static_assert(STMTS == STORE_OWN_STMTS, "each statement has a place");
 
 // ---- Errors -----------------------------------------------------------------------------------
 
+const char *store_file_path(const struct store *store) {
+    return sqlite3_db_filename(store->db, "main");
+}
+
+static int64_t bytes_of(const struct store *store, const char *ending) {
+    int64_t bytes = store_file_size(store_file_path(store), ending);
+    return bytes < 0 ? 0 : bytes;
+}
+
+int64_t store_file_bytes(const struct store *store) {
+    return bytes_of(store, "");
+}
+
+int64_t store_wal_bytes(const struct store *store) {
+    return bytes_of(store, "-wal");
+}
+
 int store_translate(struct store *store, int rc, const char *what) {
-    int result =
-        store_result_say(store->db, rc, what, store->path, store->error, sizeof(store->error));
-    if (result != STORE_CORRUPT || !store_result_lacks_code(store->db)) {
-        return result;
+    int r = store_result_say(store->db, rc, what, store->path, store->error, sizeof(store->error));
+    if (r != STORE_CORRUPT || !store_result_lacks_code(store->db)) {
+        return r;
     }
     size_t len = strlen(store->error);
     snprintf(store->error + len, sizeof(store->error) - len,
@@ -68,12 +79,14 @@ static int load_ids(struct store *store) {
     bool sound = true;
     int rc = store_contents_sound(db, &sound);
     rc = rc == SQLITE_OK && !sound ? SQLITE_CORRUPT : rc;
-    rc = rc
-             ?: store_sql_int(db, "SELECT ifnull(max(rowid), 0) + 1 FROM NVTX_EVENTS",
-                              &store->txn.next_row);
-    rc = rc
-             ?: store_sql_int(db, "SELECT ifnull(max(id), 0) + 1 FROM StringIds",
-                              &store->txn.next_string);
+    if (rc == 0) {
+        rc = store_sql_int(db, "SELECT ifnull(max(rowid), 0) + 1 FROM NVTX_EVENTS",
+                           &store->txn.next_row);
+    }
+    if (rc == 0) {
+        rc = store_sql_int(db, "SELECT ifnull(max(id), 0) + 1 FROM StringIds",
+                           &store->txn.next_string);
+    }
     rc = rc ?: store_carry_fact(db, "rangeBase", &store->txn.range_base);
     store->ids_known = rc == SQLITE_OK;
     return rc;
@@ -124,9 +137,10 @@ static int give_id(struct store *store) {
 static int open_rest(struct store *store) {
     int rc = open_parts(store);
     rc = rc ?: give_id(store);
-    rc = rc
-             ?: store_sql_int(store->db, "SELECT ifnull(max(id), 0) + 1 FROM NVTXT_SOURCES",
-                              &store->next_source_id);
+    if (rc == 0) {
+        rc = store_sql_int(store->db, "SELECT ifnull(max(id), 0) + 1 FROM NVTXT_SOURCES",
+                           &store->next_source_id);
+    }
     int64_t before = 0;
     rc = rc ?: store_carry_fact(store->db, "sourceBase", &before);
     if (before >= store->next_source_id) {
@@ -144,12 +158,12 @@ int store_open(struct store **out, const char *path, const struct store_options 
         error_size = sizeof(unused);
     }
     struct store *store = calloc(1, sizeof(*store));
-    char *copy = strdup(options->name ? options->name : path);
+    char *copy = strdup(options->name ?: path);
     if (!store || !copy) {
         free(store);
         free(copy);
         snprintf(error, error_size, "cannot open the store %s: out of memory", path);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     store->path = copy;
     store->options = *options;
@@ -165,16 +179,10 @@ int store_open(struct store **out, const char *path, const struct store_options 
     }
     store_main_file_init(&store->main_file, store->db);
     if (options->checkpoint_helper && !options->plain && !options->read_only) {
-        store_wal_start(&store->wal, store_file(store));
+        store_wal_start(&store->wal, store_file_path(store));
     }
     *out = store;
     return STORE_DONE;
-}
-
-int64_t store_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 void store_close(struct store *store) {
@@ -197,7 +205,7 @@ void store_leave(struct store *store) {
     store_rollback(store);
     store_wal_stop(&store->wal);
     if (store_main_file_is_broken(&store->main_file) ||
-        store_carry_leave(store->db, store_now_ns()) != SQLITE_OK) {
+        store_carry_leave(store->db, nvtxt_realtime_ns()) != SQLITE_OK) {
         store_abandon(store); // its log stays and shows the keeper that there is work
         return;
     }
@@ -219,7 +227,7 @@ int64_t store_next_source_id(const struct store *store) {
 
 // ---- Transactions -----------------------------------------------------------------------------
 
-static int run(struct store *store, enum statement which) {
+static int run_statement(struct store *store, enum statement which) {
     int rc = store_sql_prepare(store->db, &store->stmts[which], texts[which]);
     return rc ?: store_sql_run(store->stmts[which]);
 }
@@ -248,12 +256,12 @@ static int begin(struct store *store) {
         return SQLITE_READONLY;
     }
     // Makes up for a rollback that failed for lack of memory.
-    int rc = sqlite3_get_autocommit(store->db) ? SQLITE_OK : run(store, ROLLBACK);
+    int rc = sqlite3_get_autocommit(store->db) ? SQLITE_OK : run_statement(store, ROLLBACK);
     if (rc != SQLITE_OK) {
         return rc;
     }
     store_wal_checkpoint_if_due(&store->wal);
-    return run(store, BEGIN);
+    return run_statement(store, BEGIN);
 }
 
 // True when somebody renamed or removed the file, or its log: a commit would be in no file then.
@@ -264,7 +272,7 @@ static bool is_gone(const struct store *store) {
         moved) {
         return true;
     }
-    return !store->options.plain && store_file_name(log, store_file(store), "-wal") == 0 &&
+    return !store->options.plain && store_file_name(log, store_file_path(store), "-wal") == 0 &&
            access(log, F_OK) < 0 && errno == ENOENT;
 }
 
@@ -296,14 +304,14 @@ int store_begin(struct store *store) {
     store->released_lock = false;
     store->batch_row_written = false;
     store->failed = STORE_DONE;
-    store->txn.now_ns = store_now_ns();
+    store->txn.now_ns = nvtxt_realtime_ns();
     store->txn.events = 0;
     store->txn.first_row = store->txn.last_row = 0;
     rc = refresh(store);
     if (rc != SQLITE_OK) {
-        int result = store_translate(store, rc, "write to");
+        int r = store_translate(store, rc, "write to");
         store_rollback(store);
-        return result;
+        return r;
     }
     store->committed_row = store->txn.next_row - 1;
     return STORE_DONE;
@@ -311,7 +319,7 @@ int store_begin(struct store *store) {
 
 int store_write(struct store *store, struct store_batch *batch) {
     if (!store->in_transaction || store->failed) {
-        return store->failed ? store->failed : -EINVAL;
+        return store->failed ?: nvtxt_origin(-EINVAL);
     }
     store->losses_known = store->losses_known && !batch->losses && !batch->has_source_losses;
     store_domains_begin(batch);
@@ -330,9 +338,11 @@ static int write_batch_row(struct store *store) {
         return SQLITE_OK;
     }
     int rc = store_sql_prepare(store->db, &store->stmts[ADD_BATCH], texts[ADD_BATCH]);
-    rc = rc
-             ?: store_sql_bind(store->stmts[ADD_BATCH], "iiiiii", txn->first_row, txn->last_row,
-                               txn->min_start, txn->max_end, store_now_ns(), (int64_t)txn->events);
+    if (rc == 0) {
+        rc =
+            store_sql_bind(store->stmts[ADD_BATCH], "iiiiii", txn->first_row, txn->last_row,
+                           txn->min_start, txn->max_end, nvtxt_realtime_ns(), (int64_t)txn->events);
+    }
     rc = rc ?: store_sql_run(store->stmts[ADD_BATCH]);
     store->batch_row_written = rc == SQLITE_OK;
     return rc;
@@ -340,14 +350,14 @@ static int write_batch_row(struct store *store) {
 
 int store_commit(struct store *store) {
     if (!store->in_transaction || store->failed) {
-        return store->failed ? store->failed : -EINVAL;
+        return store->failed ?: nvtxt_origin(-EINVAL);
     }
     int rc = check_main_file(store);
     if (rc != STORE_DONE) {
         return rc;
     }
     rc = write_batch_row(store);
-    rc = rc ?: run(store, COMMIT);
+    rc = rc ?: run_statement(store, COMMIT);
     if (rc != SQLITE_OK) {
         return store_translate(store, rc, "commit to");
     }
@@ -360,7 +370,7 @@ void store_rollback(struct store *store) {
         return;
     }
     if (!sqlite3_get_autocommit(store->db)) {
-        run(store, ROLLBACK);
+        run_statement(store, ROLLBACK);
     }
     store->in_transaction = false;
     store->failed = STORE_DONE;

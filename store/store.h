@@ -17,7 +17,6 @@
 #include "store/value/batch.h"
 #include "store/value/codes.h"
 #include "store/value/event_rows.h"
-#include "store/value/options.h"
 #include "store/value/rows.h"
 #include "store/value/session.h"
 
@@ -173,7 +172,7 @@ void store_checkpoint_if_due(struct store *store);
 // Bytes of the log that readers keep in use, or that are not worth a checkpoint yet.
 int64_t store_wal_held_bytes(const struct store *store);
 
-const char *store_file(const struct store *store); // its real path; lives as long as the store
+const char *store_file_path(const struct store *store); // its real path; lives as long as the store
 int64_t store_begun_ns(struct store *store);  // when its segment was begun; 0: it is no segment
 bool store_holds_events(struct store *store); // that are committed
 const char *store_identity(const struct store *store); // its STORE_ID; "" when it has none

@@ -3,11 +3,8 @@
 // What a store is asked: sessions, followed files, losses, diagnostics, events, totals. The room
 // that has the answer gives it with an SQLite code; here the code becomes one of the store. What
 // the active segment does not know is looked up in older ones.
-#include "store/db/header.h"
 #include "store/db/sql.h"
-#include "store/query/events.h"
-#include "store/query/load_rows.h"
-#include "store/query/older_segments.h"
+#include "store/read/older_segments.h"
 #include "store/segment/carry_over.h"
 #include "store/segment/contents.h"
 #include "store/store.h"
@@ -22,7 +19,7 @@ static const char pages_text[] =
 
 int store_session_load(struct store *store, const char *session_id, int64_t uid, bool want_diags,
                        uint64_t acked, struct store_session *session) {
-    const struct store_older older = {store->options.name, store_file(store), store->db,
+    const struct store_older older = {store->options.name, store_file_path(store), store->db,
                                       &store->ended, store->unreadable};
     bool found = false;
     *session = (struct store_session){0};
@@ -97,15 +94,15 @@ int store_file_load(struct store *store, int64_t source_id, struct store_file *f
 int store_losses_load(struct store *store, size_t limit, struct store_losses *losses) {
     *losses = (struct store_losses){0};
     store->losses_known = false; // somebody may have read and deleted them
-    const struct store_older older = {store->options.name, store_file(store), store->db, NULL,
+    const struct store_older older = {store->options.name, store_file_path(store), store->db, NULL,
                                       NULL};
     int rc = store_losses_read(store->db, limit, losses);
     rc = rc ?: store_older_losses(&older, limit, losses);
-    int result = store_translate(store, rc, "read");
-    if (result != STORE_DONE) {
+    int r = store_translate(store, rc, "read");
+    if (r != STORE_DONE) {
         store_losses_deinit(losses);
     }
-    return result;
+    return r;
 }
 
 int64_t store_loss_count(struct store *store) {
@@ -123,12 +120,11 @@ int64_t store_loss_count(struct store *store) {
 int store_diags_load(struct store *store, int64_t source_id, size_t limit,
                      struct store_diags *diags) {
     *diags = (struct store_diags){0};
-    int result =
-        store_translate(store, store_diags_read(store->db, source_id, limit, diags), "read");
-    if (result != STORE_DONE) {
+    int r = store_translate(store, store_diags_read(store->db, source_id, limit, diags), "read");
+    if (r != STORE_DONE) {
         store_diags_deinit(diags);
     }
-    return result;
+    return r;
 }
 
 // ---- Events -----------------------------------------------------------------------------------
@@ -139,11 +135,11 @@ int store_events_load(struct store *store, const char *path, const struct store_
     struct store_events_place active = {.db = store->db, .last_row = store->committed_row};
     int rc = store->in_transaction ? SQLITE_OK : store_events_last(store->db, &active.last_row);
     rc = rc ?: store_events_read(&active, path, query, events);
-    int result = store_translate(store, rc, "read");
-    if (result != STORE_DONE) {
+    int r = store_translate(store, rc, "read");
+    if (r != STORE_DONE) {
         store_events_deinit(events);
     }
-    return result;
+    return r;
 }
 
 // ---- Totals ----------------------------------------------------------------------------------
@@ -153,25 +149,12 @@ int store_totals_load(struct store *store, struct store_totals *totals) {
     return store_translate(store, store_totals_read(store->db, totals), "read");
 }
 
-static int64_t bytes_of(const struct store *store, const char *ending) {
-    int64_t bytes = store_file_size(store_file(store), ending);
-    return bytes < 0 ? 0 : bytes;
-}
-
-const char *store_file(const struct store *store) {
-    return sqlite3_db_filename(store->db, "main");
-}
-
 int64_t store_content_bytes(struct store *store) {
     int64_t bytes = 0;
     if (store_sql_prepare(store->db, &store->pages, pages_text) == SQLITE_OK) {
         store_sql_run_int(store->pages, &bytes); // 0 when it fails
     }
     return bytes;
-}
-
-int64_t store_file_bytes(const struct store *store) {
-    return bytes_of(store, "");
 }
 
 int64_t store_wal_held_bytes(const struct store *store) {
@@ -204,10 +187,6 @@ int64_t store_carried_bytes(struct store *store) {
     return store_carry_fact(store->db, "carriedBytes", &bytes) == SQLITE_OK ? bytes : 0;
 }
 
-int64_t store_wal_bytes(const struct store *store) {
-    return bytes_of(store, "-wal");
-}
-
 int store_owners_load(struct store *store,
                       int (*on_owner)(void *context, int64_t pid, int64_t uid, bool proven),
                       void *context) {
@@ -220,7 +199,7 @@ int store_owners_load(struct store *store,
                            sqlite3_column_int(stmt, 2) != 0);
     }
     sqlite3_finalize(stmt);
-    return stopped ? stopped : store_translate(store, rc, "read");
+    return stopped ?: store_translate(store, rc, "read");
 }
 
 int store_sessions_open(struct store *store,
@@ -238,10 +217,10 @@ int store_sessions_open(struct store *store,
         -1, &stmt, NULL);
     while (stopped == 0 && store_sql_next(stmt, &rc)) {
         const char *id = (const char *)sqlite3_column_text(stmt, 0);
-        stopped = on_session(context, id ? id : "", sqlite3_column_int64(stmt, 1),
+        stopped = on_session(context, id ?: "", sqlite3_column_int64(stmt, 1),
                              (size_t)sqlite3_column_int64(stmt, 2), sqlite3_column_int64(stmt, 3),
                              sqlite3_column_int64(stmt, 4));
     }
     sqlite3_finalize(stmt);
-    return stopped ? stopped : store_translate(store, rc, "read");
+    return stopped ?: store_translate(store, rc, "read");
 }

@@ -12,21 +12,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/db/header_guard.h"
+#include "store/db/header.h"
 #include "store/db/wal.h"
 #include "store/segment/ended.h"
 #include "store/segment/store_id.h"
-#include "store/value/intern.h"
-#include "store/value/options.h"
+#include "store/value/arena.h"
+#include "store/value/codes.h"
 #include "store/write/bulk.h"
-#include "store/write/catalog.h"
 #include "store/write/domains.h"
 #include "store/write/followed.h"
 #include "store/write/name_rows.h"
 #include "store/write/names.h"
 #include "store/write/owners.h"
 #include "store/write/sessions.h"
-#include "store/write/txn.h"
 
 #define STORE_ERROR_SIZE 512
 #define STORE_OWN_STMTS 5
@@ -64,8 +62,6 @@ struct store {
     int failed; // result of the failed write of this transaction, which can only be rolled back
     char error[STORE_ERROR_SIZE];
 };
-
-int64_t store_now_ns(void); // Unix time
 
 // Remembers a sentence, "cannot <what> the store ...", and returns our code for SQLite's `rc`.
 int store_translate(struct store *store, int rc, const char *what);

@@ -2,7 +2,7 @@
 //
 // SQLite's online backup in steps of STEP_BYTES, whatever the page size is; the watch is called
 // after each step.
-#include "store/copy/backup.h"
+#include "store/copy/snapshot.h"
 
 #include "store/db/sql.h"
 

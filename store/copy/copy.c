@@ -4,28 +4,22 @@
 // writing it, and the copy shows one moment.
 #include "store/copy/copy.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <sqlite3.h>
-
-#include "store/copy/backup.h"
 #include "store/db/connection.h"
 #include "store/db/header.h"
-#include "store/db/result.h"
 #include "store/db/schema.h"
 #include "store/db/sql.h"
-#include "store/db/stranger.h"
 #include "store/nsys/nsys_facts.h"
 #include "store/segment/contents.h"
 #include "store/value/codes.h"
 
 // ---- Sentences --------------------------------------------------------------------------------
 
-static int refuse(char *error, size_t size, const char *path, int result) {
+static int refuse(char *error, size_t size, const char *path, int r) {
     const char *why;
-    switch (result) {
+    switch (r) {
     case STORE_NEWER:
         why = "was written by a newer version of this program: install that one";
         break;
@@ -44,10 +38,10 @@ static int refuse(char *error, size_t size, const char *path, int result) {
         why = "is locked by another process: try again when that one is done";
         break;
     default: // it has its sentence
-        return result;
+        return r;
     }
     snprintf(error, size, "%s %s", path, why);
-    return result;
+    return r;
 }
 
 // For a kind of file that store_file_look() does not read.
@@ -74,14 +68,14 @@ static int refuse_kind(char *error, size_t size, const char *path, enum store_fi
 }
 
 static int say(sqlite3 *db, int rc, const char *what, const char *path, char *error, size_t size) {
-    int result = store_result_say(db, rc, what, path, error, size);
+    int r = store_result_say(db, rc, what, path, error, size);
     if ((rc & 0xff) == SQLITE_READONLY) { // a journal would have to be rolled back
         snprintf(
             error, size,
             "%s was left in the middle of a write: open it once with sqlite3, which repairs it",
             path);
     }
-    return refuse(error, size, path, result);
+    return refuse(error, size, path, r);
 }
 
 // ---- Opening ----------------------------------------------------------------------------------
@@ -198,27 +192,27 @@ int store_copy(const char *from, const char *to, uint32_t mode,
     sqlite3 *source;
     sqlite3 *copy = NULL;
     bool stopped = false;
-    int result = open_input(&source, from, kind, error, size);
-    if (result != STORE_DONE) {
-        return result;
+    int r = open_input(&source, from, kind, error, size);
+    if (r != STORE_DONE) {
+        return r;
     }
-    result = *kind == STORE_COPY_STORE ? refuse_triggers(source, from, error, size) : STORE_DONE;
-    if (result != STORE_DONE) {
+    r = *kind == STORE_COPY_STORE ? refuse_triggers(source, from, error, size) : STORE_DONE;
+    if (r != STORE_DONE) {
         sqlite3_close(source);
-        return result;
+        return r;
     }
-    result = store_file_make(to, mode);
-    if (result < 0) {
-        snprintf(error, size, "cannot create %s: %s", to, strerror(-result));
+    r = store_file_make(to, mode);
+    if (r < 0) {
+        snprintf(error, size, "cannot create %s: %s", to, strerror(-r));
     } else {
         int rc = open_copy(&copy, to);
         rc = rc ?: store_backup_run(source, copy, watch, &stopped);
-        result = is_of_input(rc) ? say(copy, rc, "read", from, error, size)
-                                 : store_result_say(copy, rc, "write", to, error, size);
+        r = is_of_input(rc) ? say(copy, rc, "read", from, error, size)
+                            : store_result_say(copy, rc, "write", to, error, size);
         sqlite3_close(copy);
     }
     sqlite3_close(source);
-    return result == STORE_DONE && stopped ? STORE_STOPPED : result;
+    return r == STORE_DONE && stopped ? STORE_STOPPED : r;
 }
 
 int store_copy_export_span(const char *path, int64_t *first_ns, int64_t *last_ns, char *error,
@@ -227,9 +221,9 @@ int store_copy_export_span(const char *path, int64_t *first_ns, int64_t *last_ns
     struct store_export_facts facts;
     sqlite3 *db;
     bool any;
-    int result = open_input(&db, path, &kind, error, size);
-    if (result != STORE_DONE) {
-        return result;
+    int r = open_input(&db, path, &kind, error, size);
+    if (r != STORE_DONE) {
+        return r;
     }
     if (kind != STORE_COPY_EXPORT) {
         sqlite3_close(db);
@@ -241,7 +235,7 @@ int store_copy_export_span(const char *path, int64_t *first_ns, int64_t *last_ns
     if (rc == SQLITE_OK && !facts.has_window) {
         rc = store_export_extent(db, &any, first_ns, last_ns);
     }
-    result = rc == SQLITE_OK ? STORE_DONE : say(db, rc, "read", path, error, size);
+    r = rc == SQLITE_OK ? STORE_DONE : say(db, rc, "read", path, error, size);
     sqlite3_close(db);
-    return result;
+    return r;
 }

@@ -11,10 +11,7 @@
 // extend before anybody sees it, so it is not synced; see client/common/out_file.h for that.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "store/copy/watch.h"
+#include "store/copy/snapshot.h"
 
 enum store_copy_kind {
     STORE_COPY_STORE,  // one of ours, of this version or an older one

@@ -3,7 +3,7 @@
 // SQLite opens files by name only. A small VFS of our own takes the number of the descriptor for
 // the name; time and random numbers are those of the usual VFS. A second file, such as a journal,
 // cannot be opened.
-#include "store/copy/descriptor.h"
+#include "store/copy/snapshot.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -198,5 +198,5 @@ int store_descriptor_open(int fd, sqlite3 **db) {
     int rc = add_vfs();
     snprintf(name, sizeof(name), "%d", fd);
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_READWRITE;
-    return rc ? rc : sqlite3_open_v2(name, db, flags, NAME);
+    return rc ?: sqlite3_open_v2(name, db, flags, NAME);
 }

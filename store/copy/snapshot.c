@@ -4,7 +4,6 @@
 // file. A hard link gives it its name: unlike a rename it never replaces a file.
 #include "store/copy/snapshot.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,22 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <sqlite3.h>
-
-#include "store/copy/backup.h"
-#include "store/copy/descriptor.h"
+#include "protocol/base/origin.h"
 #include "store/db/connection.h"
 #include "store/db/header.h"
-#include "store/db/result.h"
 #include "store/db/sql.h"
 #include "store/segment/segments.h"
 #include "store/value/codes.h"
 
-#define TAKEN 1 // somebody else has the name
+enum { TAKEN = 2 }; // somebody else has the name
 
 static int say_taken(const char *file, char *error, size_t size) {
     snprintf(error, size, "%s exists already: name another file, or move that one away", file);
-    return -EEXIST;
+    return nvtxt_origin(-EEXIST);
 }
 
 static int say_errno(int r, const char *file, char *error, size_t size) {
@@ -61,10 +56,10 @@ static int copy(const char *segment, const char *temp, int fd, const struct stor
     if (!stopped && fd < 0) {
         rc = rc ?: store_sql_exec(to, "PRAGMA journal_mode = DELETE");
     }
-    int result = store_result_say(to ? to : from, rc, "make the snapshot", temp, error, size);
+    int r = store_result_say(to ?: from, rc, "make the snapshot", temp, error, size);
     sqlite3_close(to);
     sqlite3_close(from);
-    return result == STORE_DONE && stopped ? STORE_STOPPED : result;
+    return r == STORE_DONE && stopped ? STORE_STOPPED : r;
 }
 
 // Gives `temp` its name without replacing anything. Returns 0, TAKEN or -errno.
@@ -76,19 +71,19 @@ static int give_name(const char *temp, const char *file) {
         return TAKEN;
     }
     if (errno != EPERM && errno != ENOTSUP) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     if (access(file, F_OK) == 0) { // a file system without hard links
         return TAKEN;
     }
-    return rename(temp, file) < 0 ? -errno : 0;
+    return rename(temp, file) < 0 ? nvtxt_origin(-errno) : 0;
 }
 
 // Returns 0, TAKEN or -errno.
 static int publish(const char *temp, const char *file, int64_t *bytes) {
     struct stat status;
     int fd = open(temp, O_RDWR | O_CLOEXEC);
-    int r = fd < 0 || fsync(fd) < 0 || fstat(fd, &status) < 0 ? -errno : 0;
+    int r = fd < 0 || fsync(fd) < 0 || fstat(fd, &status) < 0 ? nvtxt_origin(-errno) : 0;
     if (fd >= 0) {
         close(fd);
     }
@@ -96,7 +91,7 @@ static int publish(const char *temp, const char *file, int64_t *bytes) {
         *bytes = (int64_t)status.st_size;
         r = give_name(temp, file);
     }
-    return r ? r : store_segments_sync(file);
+    return r ?: store_segments_sync(file);
 }
 
 int store_snapshot(const char *segment, const char *file, const struct store_copy_watch *watch,
@@ -107,11 +102,11 @@ int store_snapshot(const char *segment, const char *file, const struct store_cop
         return say_taken(file, error, size);
     }
     int len = snprintf(temp, sizeof(temp), "%s.%d" STORE_SEGMENT_UNFINISHED, file, (int)getpid());
-    int r = len >= (int)sizeof(temp)              ? -ENAMETOOLONG
-            : stat(segment, &like) < 0            ? -errno
-            : unlink(temp) < 0 && errno != ENOENT ? -errno
+    int r = len >= (int)sizeof(temp)              ? nvtxt_origin(-ENAMETOOLONG)
+            : stat(segment, &like) < 0            ? nvtxt_origin(-errno)
+            : unlink(temp) < 0 && errno != ENOENT ? nvtxt_origin(-errno)
                                                   : 0;
-    r = r < 0 ? r : store_file_make(temp, like.st_mode & 0777);
+    r = r ?: store_file_make(temp, like.st_mode & 0777);
     if (r < 0) {
         return say_errno(r, file, error, size);
     }
@@ -132,11 +127,11 @@ static int check_descriptor(int fd) {
     struct stat status;
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0 || fstat(fd, &status) < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     bool good = S_ISREG(status.st_mode) && status.st_size == 0 && (flags & O_ACCMODE) == O_RDWR &&
                 !(flags & O_APPEND);
-    return good ? 0 : -EINVAL;
+    return good ? 0 : nvtxt_origin(-EINVAL);
 }
 
 // The header's two versions of the format: 1 is a file without a log, as SQLite's journal_mode
@@ -144,7 +139,7 @@ static int check_descriptor(int fd) {
 static int finish_descriptor(int fd, int64_t *bytes) {
     struct stat status;
     if (pwrite(fd, "\1\1", 2, 18) != 2 || fsync(fd) < 0 || fstat(fd, &status) < 0) {
-        return errno ? -errno : -EIO;
+        return errno ? nvtxt_origin(-errno) : nvtxt_origin(-EIO);
     }
     *bytes = (int64_t)status.st_size;
     return STORE_DONE;

@@ -13,6 +13,7 @@
 
 #include <sqlite3.h>
 
+#include "protocol/table/arrays.h"
 #include "store/db/connection.h"
 #include "store/db/schema.h"
 #include "store/db/sql.h"
@@ -101,23 +102,19 @@ void store_findings_deinit(struct store_findings *findings) {
     *findings = (struct store_findings){0};
 }
 
-static void add(struct store_findings *findings, bool is_problem, const char *path,
-                const char *text) {
-    const char *slash = strrchr(path, '/');
-    struct store_finding *rows =
-        findings->count < STORE_VERIFY_MAX
-            ? store_rows_grow(findings->rows, findings->count, sizeof(*findings->rows))
-            : NULL;
+static void add_finding(struct store_findings *findings, bool is_problem, const char *path,
+                        const char *text) {
+    struct store_finding *row = findings->count < STORE_VERIFY_MAX
+                                    ? nvtxt_add(&findings->rows, &findings->count, sizeof(*row))
+                                    : NULL;
     findings->problems += is_problem;
     findings->advices += !is_problem;
-    if (!rows) {
+    if (!row) {
         findings->more += is_problem;
         return;
     }
-    findings->rows = rows;
-    rows[findings->count].is_problem = is_problem;
-    snprintf(rows[findings->count++].text, sizeof(rows->text), "%s: %s", slash ? slash + 1 : path,
-             text);
+    row->is_problem = is_problem;
+    snprintf(row->text, sizeof(row->text), "%s: %s", nvtxt_base_name(path), text);
 }
 
 // ---- One segment --------------------------------------------------------------------------------
@@ -128,7 +125,7 @@ static int check_integrity(sqlite3 *db, const char *path, struct store_findings 
     while (store_sql_next(stmt, &rc)) {
         const char *text = (const char *)sqlite3_column_text(stmt, 0);
         if (text && strcmp(text, "ok") != 0) {
-            add(findings, true, path, text);
+            add_finding(findings, true, path, text);
         }
     }
     sqlite3_finalize(stmt);
@@ -143,7 +140,7 @@ static int check_rules(sqlite3 *db, const char *path, struct store_findings *fin
         rc = store_sql_int(db, rules[i].sql, &broken);
         if (rc == SQLITE_OK && broken != 0) {
             snprintf(text, sizeof(text), "%lld %s", (long long)broken, rules[i].sentence);
-            add(findings, true, path, text);
+            add_finding(findings, true, path, text);
         }
     }
     return rc;
@@ -156,17 +153,18 @@ static int advise(sqlite3 *db, const char *path, bool active, struct store_findi
                            "SELECT freelist_count * page_size FROM pragma_freelist_count, "
                            "pragma_page_size",
                            &empty);
-    rc = rc
-             ?: store_sql_int(db,
-                              "SELECT page_count * page_size FROM pragma_page_count, "
-                              "pragma_page_size",
-                              &bytes);
+    if (rc == 0) {
+        rc = store_sql_int(db,
+                           "SELECT page_count * page_size FROM pragma_page_count, "
+                           "pragma_page_size",
+                           &bytes);
+    }
     if (rc == SQLITE_OK && empty >= FREE_BYTES && empty > bytes / 4) {
         snprintf(text, sizeof(text), "%lld MiB of %lld are free pages; %s",
                  (long long)(empty >> 20), (long long)(bytes >> 20),
                  active ? "new events use them again, and 'nvtxt-ctl rotate' leaves them behind"
                         : "'sqlite3 FILE VACUUM' gives them back, if nobody reads it");
-        add(findings, false, path, text);
+        add_finding(findings, false, path, text);
     }
     return rc;
 }
@@ -187,7 +185,8 @@ static int check_chain(sqlite3 *db, const char *path, struct chain *chain,
     rc = rc ?: store_sql_int(db, "SELECT ifnull(max(id), 0) FROM NVTXT_SOURCES", &last);
     if (rc == SQLITE_OK && chain->number &&
         (number <= chain->number || ranges < chain->next_ranges || sources < chain->next_sources)) {
-        add(findings, true, path, "its ids do not go on where those of the segment before end");
+        add_finding(findings, true, path,
+                    "its ids do not go on where those of the segment before end");
     }
     *chain = (struct chain){.number = number,
                             .ranges = ranges,
@@ -231,20 +230,21 @@ static int check_segment(sqlite3 *db, const char *path, bool active, struct chai
         return rc;
     }
     if (state != STORE_SCHEMA_OURS || version < 1 || version > STORE_SCHEMA_VERSION) {
-        add(findings, true, path, "it is no store of this version");
+        add_finding(findings, true, path, "it is no store of this version");
         return SQLITE_OK;
     }
     rc = check_integrity(db, path, findings);
     if (version < STORE_SCHEMA_VERSION) {
-        add(findings, false, path, "an older version wrote it; only its integrity was looked at");
+        add_finding(findings, false, path,
+                    "an older version wrote it; only its integrity was looked at");
         return rc;
     }
     rc = rc ?: check_rules(db, path, findings);
     rc = rc ?: check_chain(db, path, chain, findings);
     rc = rc ?: advise(db, path, active, findings);
-    rc = rc
-             ?: store_sql_int(db, "SELECT CAST(total(events) AS INTEGER) FROM NVTXT_BATCHES",
-                              &events);
+    if (rc == 0) {
+        rc = store_sql_int(db, "SELECT CAST(total(events) AS INTEGER) FROM NVTXT_BATCHES", &events);
+    }
     findings->events += (uint64_t)events;
     return rc;
 }
@@ -269,7 +269,7 @@ int store_verify(const char *path, int (*may_stop)(void *context), void *context
         rc = rc ?: check_segment(db, segment, active, &chain, findings);
         bool removed = rc == SQLITE_CANTOPEN && !active && is_gone(segment);
         if (rc != SQLITE_OK && !removed && !asking.stopped) {
-            add(findings, true, segment, db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+            add_finding(findings, true, segment, db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
         }
         findings->segments += !removed;
         sqlite3_close(db);

@@ -7,7 +7,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "store/db/sql.h"
@@ -29,7 +28,7 @@ static bool is_wanted(const struct store_checkpointer *checkpointer) {
     return checkpointer->pages >= checkpointer->passed + PASS_PAGES;
 }
 
-static void *run(void *context) {
+static void *run_checkpoints(void *context) {
     struct store_checkpointer *checkpointer = context;
     pthread_mutex_lock(&checkpointer->lock);
     while (!checkpointer->stop) {
@@ -67,7 +66,7 @@ static int start_thread(struct store_checkpointer *checkpointer) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int r = pthread_create(&checkpointer->thread, NULL, run, checkpointer);
+    int r = pthread_create(&checkpointer->thread, NULL, run_checkpoints, checkpointer);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return r;
 }

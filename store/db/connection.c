@@ -8,23 +8,16 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/db/header.h"
-#include "store/db/privatelog.h"
-#include "store/db/result.h"
 #include "store/db/schema.h"
 #include "store/db/sql.h"
-#include "store/db/stranger.h"
-#include "store/lock/beside.h"
 #include "store/lock/locks.h"
 #include "store/lock/writelock.h"
-#include "store/value/codes.h"
 
 #define JOURNAL_LIMIT "67108864" // SQLite cuts a larger WAL to it after a checkpoint
 #define CACHE_KIB "4096"
@@ -142,9 +135,10 @@ static int configure(sqlite3 *db, const struct store_options *options) {
     int rc = store_sql_exec(db, options->plain                ? "PRAGMA synchronous = OFF"
                                 : options->synchronous_normal ? "PRAGMA synchronous = NORMAL"
                                                               : "PRAGMA synchronous = FULL");
-    return rc
-               ?: store_sql_exec(db,
-                                 "PRAGMA cache_size = -" CACHE_KIB "; PRAGMA temp_store = MEMORY");
+    if (rc != 0) {
+        return rc;
+    }
+    return store_sql_exec(db, "PRAGMA cache_size = -" CACHE_KIB "; PRAGMA temp_store = MEMORY");
 }
 
 static int set_journal(sqlite3 *db, const struct store_options *options) {
@@ -168,9 +162,9 @@ static int set_up(sqlite3 *db, const struct store_options *options) {
     return rc ?: store_sql_exec(db, "SELECT 1 FROM sqlite_master");
 }
 
-static int refuse(char *error, size_t size, const char *path, int result) {
+static int refuse(char *error, size_t size, const char *path, int r) {
     const char *why = "";
-    switch (result) {
+    switch (r) {
     case STORE_NEWER:
         why = "was written by a newer version of this program: install that one, or name another "
               "store";
@@ -188,10 +182,10 @@ static int refuse(char *error, size_t size, const char *path, int result) {
         why = "is empty: no store was made in it yet";
         break;
     default: // it has its sentence
-        return result;
+        return r;
     }
     snprintf(error, size, "the store %s %s", path, why);
-    return result;
+    return r;
 }
 
 // For a kind of file that store_file_look() does not read.
@@ -214,11 +208,11 @@ static int refuse_kind(char *error, size_t size, const char *path, enum store_fi
 static int look_first(const char *path, const struct store_options *options, char *error,
                       size_t size) {
     enum store_file_kind kind;
-    const char *called = options->name ? options->name : path;
+    const char *called = options->name ?: path;
     int r = store_file_look(path, STORE_SCHEMA_VERSION, &kind);
     if (r == 0 && kind == STORE_FILE_MISSING && !options->read_only) {
-        r = store_file_make(path, options->file_mode ? options->file_mode : 0640);
-        r = r < 0 ? r : store_file_look(path, STORE_SCHEMA_VERSION, &kind);
+        r = store_file_make(path, options->file_mode ?: 0640);
+        r = r ?: store_file_look(path, STORE_SCHEMA_VERSION, &kind);
     }
     if (r < 0) {
         return store_result_say_errno(r, "open", called, error, size);
@@ -237,9 +231,14 @@ static int look_first(const char *path, const struct store_options *options, cha
         return refuse(error, size, called, STORE_FOREIGN);
     case STORE_FILE_NONE:
         return refuse(error, size, called, STORE_CORRUPT);
-    default:
-        return refuse_kind(error, size, called, kind);
+    case STORE_FILE_MISSING:
+    case STORE_FILE_DANGLING:
+    case STORE_FILE_FOLDER:
+    case STORE_FILE_DEVICE:
+    case STORE_FILE_DENIED:
+        break;
     }
+    return refuse_kind(error, size, called, kind);
 }
 
 // What SQLite itself says about the file. `*result` is STORE_DONE when it is ours, or a new one.
@@ -257,10 +256,10 @@ static int inspect(sqlite3 *db, int *result) {
 
 int store_connection_open(sqlite3 **db, const char *path, const struct store_options *options,
                           char *error, size_t size) {
-    const char *called = options->name ? options->name : path;
-    int result = look_first(path, options, error, size);
-    if (result != STORE_DONE) {
-        return result;
+    const char *called = options->name ?: path;
+    int r = look_first(path, options, error, size);
+    if (r != STORE_DONE) {
+        return r;
     }
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     const char *vfs = options->keeps_lock ? store_writelock_vfs() : NULL;
@@ -271,14 +270,14 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         rc = options->plain ? store_stranger_guard(*db) : SQLITE_OK;
         rc = rc ?: configure(*db, options);
-        rc = rc ?: inspect(*db, &result);
+        rc = rc ?: inspect(*db, &r);
     }
-    if (rc == SQLITE_OK && result == STORE_DONE) {
+    if (rc == SQLITE_OK && r == STORE_DONE) {
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, options->keeps_lock, NULL);
         rc = set_up(*db, options);
-        rc = rc
-                 ?: options->keeps_lock ? store_writelock_take(*db, STORE_SCHEMA_VERSION)
-                                        : SQLITE_OK;
+        if (rc == 0) {
+            rc = options->keeps_lock ? store_writelock_take(*db, STORE_SCHEMA_VERSION) : SQLITE_OK;
+        }
         if (!options->read_only) {
             store_file_set_group(path,
                                  options->group); // where that is not allowed, nothing is lost
@@ -288,7 +287,7 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
         if (*db) {
             sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         }
-        result = store_result_say(*db, rc, OPENING, called, error, size);
+        r = store_result_say(*db, rc, OPENING, called, error, size);
     }
-    return refuse(error, size, called, result);
+    return refuse(error, size, called, r);
 }

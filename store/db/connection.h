@@ -12,7 +12,7 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-#include "store/value/options.h"
+#include "store/value/codes.h"
 
 #define STORE_BUSY_MS 1000 // how long SQLite waits for another process's lock
 
@@ -25,8 +25,8 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
 // reader of a database in WAL mode when they are not there, and fails where it may not. But when
 // they are not there nobody has the database open, so it is read as a file that does not change
 // (`immutable=1`), which needs neither. Where only a filled -wal was left, it is read without -shm,
-// see store/db/privatelog.h. Returns an SQLite result code; the caller closes `*db` in
-// any case. The connection is guarded, see store/db/stranger.h.
+// see store_privatelog_vfs(). Returns an SQLite result code; the caller closes `*db` in
+// any case. The connection is guarded, see store_stranger_guard().
 int store_connection_read(sqlite3 **db, const char *path);
 
 // Opens a segment that the link left, for the daemon to read; only the keeper may still write to
@@ -37,3 +37,14 @@ int store_connection_read_left(sqlite3 **db, const char *path);
 
 // Opens such a segment all the same, by a copy of it at `copy`, which has no name any more then.
 int store_connection_read_locked(sqlite3 **db, const char *path, const char *copy);
+
+// ---- Logs without -shm (privatelog.c) -----------------------------------------------------------
+//
+// A VFS that reads a store whose log was left without its -shm file: a copy of both files, or what
+// a machine that went down left. Nothing is made beside the store, and no right to write is needed.
+
+// The name of the VFS, for sqlite3_open_v2(), read-only; NULL without memory. The connection has to
+// say `PRAGMA locking_mode = EXCLUSIVE` before it reads: then SQLite keeps the index of the log in
+// its own memory. As soon as somebody else opens the store (a -shm is there) reading it fails with
+// SQLITE_BUSY, because no lock protects this reader.
+const char *store_privatelog_vfs(void);

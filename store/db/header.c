@@ -7,7 +7,6 @@
 // cells).
 #include "store/db/header.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "protocol/base/origin.h"
 #include "store/db/schema.h"
 
 #define HEAD_BYTES (STORE_FILE_HEAD_BYTES + 8)
@@ -26,7 +26,8 @@
 const char *const store_file_endings[STORE_FILE_ENDINGS] = {"", "-wal", "-shm"};
 
 int store_file_name(char *name, const char *path, const char *ending) {
-    return snprintf(name, PATH_MAX, "%s%s", path, ending) < PATH_MAX ? 0 : -ENAMETOOLONG;
+    return snprintf(name, PATH_MAX, "%s%s", path, ending) < PATH_MAX ? 0
+                                                                     : nvtxt_origin(-ENAMETOOLONG);
 }
 
 int64_t store_file_size(const char *path, const char *ending) {
@@ -70,7 +71,7 @@ static int look_at_error(const char *path, int error, enum store_file_kind *kind
         *kind = STORE_FILE_DENIED;
         return 0;
     default:
-        return -error;
+        return nvtxt_origin(-error);
     }
 }
 
@@ -89,7 +90,7 @@ int store_file_look(const char *path, int newest, enum store_file_kind *kind) {
         return look_at_error(path, errno, kind);
     }
     ssize_t got = pread(fd, head, sizeof(head), 0);
-    int r = got < 0 ? -errno : 0;
+    int r = got < 0 ? nvtxt_origin(-errno) : 0;
     close(fd);
     *kind = got == 0            ? STORE_FILE_NEW
             : got == HEAD_BYTES ? kind_of_head(head, newest)
@@ -100,11 +101,11 @@ int store_file_look(const char *path, int newest, enum store_file_kind *kind) {
 int store_file_make(const char *path, uint32_t mode) {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {
-        return errno == EEXIST ? 0 : -errno;
+        return errno == EEXIST ? 0 : nvtxt_origin(-errno);
     }
-    int r = fchmod(fd, mode) < 0 ? -errno : 0; // whatever the umask says
+    int r = fchmod(fd, mode) < 0 ? nvtxt_origin(-errno) : 0; // whatever the umask says
     if (close(fd) < 0 && r == 0) {
-        r = -errno;
+        r = nvtxt_origin(-errno);
     }
     return r;
 }
@@ -112,15 +113,15 @@ int store_file_make(const char *path, uint32_t mode) {
 int store_file_errno(enum store_file_kind kind) {
     switch (kind) {
     case STORE_FILE_MISSING:
-        return -ENOENT;
+        return nvtxt_origin(-ENOENT);
     case STORE_FILE_DANGLING:
-        return -ENOLINK;
+        return nvtxt_origin(-ENOLINK);
     case STORE_FILE_FOLDER:
-        return -EISDIR;
+        return nvtxt_origin(-EISDIR);
     case STORE_FILE_DEVICE:
-        return -EINVAL;
+        return nvtxt_origin(-EINVAL);
     case STORE_FILE_DENIED:
-        return -EACCES;
+        return nvtxt_origin(-EACCES);
     default:
         return 0;
     }
@@ -157,7 +158,7 @@ int store_file_set_group(const char *path, int64_t group) {
     for (size_t i = 0; i < STORE_FILE_ENDINGS && group > 0; i++) {
         if (store_file_name(name, path, store_file_endings[i]) == 0 && stat(name, &status) == 0 &&
             status.st_gid != (gid_t)group && chown(name, (uid_t)-1, (gid_t)group) < 0) {
-            r = -errno;
+            r = nvtxt_origin(-errno);
         }
     }
     return r;

@@ -4,7 +4,9 @@
 // so that another program's database stays as it is, byte for byte.
 #pragma once
 
+#include <sqlite3.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define STORE_FILE_HEAD_BYTES 100 // of SQLite's header
@@ -61,3 +63,51 @@ void store_file_set_mode(const char *path, uint32_t mode);
 // Gives a store and its logs, as far as they are there, to a group. 0: leaves them alone. Returns 0
 // or -errno.
 int store_file_set_group(const char *path, int64_t group);
+
+// ---- While a store is open (header_guard.c) -----------------------------------------------------
+//
+// Watches the main file of an open store: is it still the one that was opened? A look at its header
+// and its length answers. SQLite does not ask: it has the pages that it needs in its cache and in
+// the log, and would go on committing beside a file that somebody cut or wrote over.
+//
+// Part of a store, used by the thread that uses the store. It reads through SQLite's own
+// descriptor: closing another descriptor of the file would drop the locks that SQLite holds on it.
+
+// Bytes of the header that stay as they are: magic, page size, mode.
+#define STORE_MAIN_FILE_FIXED 24
+
+struct store_main_file {
+    sqlite3_file *file; // borrowed from the connection; NULL: it cannot be watched
+    unsigned char fixed[STORE_MAIN_FILE_FIXED];
+    int64_t bytes; // its size at the last look
+};
+
+// Remembers the main file of `db`, which is open and has its journal mode.
+void store_main_file_init(struct store_main_file *main_file, sqlite3 *db);
+
+// True when somebody wrote over it or cut it since. False also when it cannot be read at the
+// moment: then the transaction fails by itself. Two system calls.
+bool store_main_file_is_broken(struct store_main_file *main_file);
+
+// ---- Files of others (stranger.c) ---------------------------------------------------------------
+//
+// Files that somebody else made: what export, info and merge read, and the copies that merge
+// extends. Their schema could be an attack. So it may call no function that does harm, no trigger
+// of it runs, and no tables are reached but those of the file. And a query can be stopped, however
+// long it takes.
+//
+// Functions return SQLite result codes.
+
+// Sets the function that queries ask whether to stop: above 0 means yes. NULL, and before the first
+// call: they ask nobody. For the whole process; call it before you open anything.
+void store_stranger_ask(int (*asked_to_stop)(void));
+
+// Guards a connection that was just opened. A query that is stopped ends with SQLITE_INTERRUPT.
+int store_stranger_guard(sqlite3 *db);
+
+// Whether NVTX_EVENTS of the main database is no table with rowids, but a view, a virtual table or
+// a table without rowids.
+int store_stranger_is_odd(sqlite3 *db, bool *odd);
+
+// The name of a trigger of the main database, cut to `size`; "" when there is none.
+int store_stranger_trigger(sqlite3 *db, char *name, size_t size);

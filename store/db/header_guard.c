@@ -3,11 +3,9 @@
 // A file that got shorter proves nothing: when another process runs VACUUM, a checkpoint cuts the
 // file, and its header says so. A file that is shorter than its header says proves nothing either:
 // a checkpoint writes the header first. Only both together prove that somebody cut it.
-#include "store/db/header_guard.h"
+#include "store/db/header.h"
 
 #include <string.h>
-
-#include "store/db/header.h"
 
 static int look(sqlite3_file *file, unsigned char *head, int64_t *bytes) {
     sqlite3_int64 size = 0;

@@ -3,45 +3,39 @@
 // SQLite takes an exclusive lock before it keeps the index of a log in its own memory. A file that
 // is open read-only cannot have one, so the VFS takes a shared lock and says that it is exclusive.
 // Whoever changes the store makes a -shm first: each read looks afterwards that there is none. The
-// methods are those of the system's VFS, which are others for a log, with three of our own; each
-// file has its name after it.
-#include "store/db/privatelog.h"
+// methods of a file are those of the system's VFS, with three of our own.
+#include "store/db/connection.h"
 
 #include <pthread.h>
-#include <sqlite3.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "store/db/header.h"
 
 #define NAME "nvtxt-private-log"
 
+// After what the system's VFS keeps of a main file or a log.
+struct private {
+    sqlite3_io_methods own;
+    const sqlite3_io_methods *real; // the system's
+    const char *name;               // of the database; SQLite keeps it until the close
+};
+
 static sqlite3_vfs vfs;
 static sqlite3_vfs *system_vfs;
-static struct {
-    sqlite3_io_methods own;
-    const sqlite3_io_methods *real; // NULL: not filled yet
-} methods[2];                       // of a main file, of a log
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of `methods`, until it is filled
 static bool registered;
 
-// The name of the database is after what the system's VFS keeps; SQLite keeps it until the close.
-static const char **name_of(sqlite3_file *file) {
-    return (const char **)(void *)((char *)file + system_vfs->szOsFile);
-}
-
-static const sqlite3_io_methods *real_of(sqlite3_file *file) {
-    return methods[file->pMethods == &methods[1].own].real;
+static struct private *private_of(sqlite3_file *file) {
+    return (struct private *)(void *)((char *)file + system_vfs->szOsFile);
 }
 
 static int private_read(sqlite3_file *file, void *data, int size, sqlite3_int64 at) {
-    int rc = real_of(file)->xRead(file, data, size, at);
-    return store_file_size(*name_of(file), "-shm") >= 0 ? SQLITE_BUSY : rc;
+    int rc = private_of(file)->real->xRead(file, data, size, at);
+    return store_file_size(private_of(file)->name, "-shm") >= 0 ? SQLITE_BUSY : rc;
 }
 
 static int private_lock(sqlite3_file *file, int level) {
-    return real_of(file)->xLock(file, level > SQLITE_LOCK_SHARED ? SQLITE_LOCK_SHARED : level);
+    return private_of(file)->real->xLock(file,
+                                         level > SQLITE_LOCK_SHARED ? SQLITE_LOCK_SHARED : level);
 }
 
 static int private_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 at) {
@@ -49,20 +43,14 @@ static int private_write(sqlite3_file *file, const void *data, int size, sqlite3
     return SQLITE_READONLY;
 }
 
-// Version 1 has neither -shm nor memory maps.
-static void take_over(sqlite3_file *file, int kind) {
-    sqlite3_io_methods *own = &methods[kind].own;
-    pthread_mutex_lock(&mutex);
-    if (!methods[kind].real) {
-        *own = *file->pMethods;
-        own->iVersion = 1;
-        own->xRead = private_read;
-        own->xWrite = private_write;
-        own->xLock = private_lock;
-        methods[kind].real = file->pMethods;
-    }
-    pthread_mutex_unlock(&mutex);
-    file->pMethods = own;
+static void take_over(sqlite3_file *file, const char *name) {
+    struct private *private = private_of(file);
+    *private = (struct private){*file->pMethods, file->pMethods, name};
+    private->own.iVersion = 1; // which has neither -shm nor memory maps
+    private->own.xRead = private_read;
+    private->own.xWrite = private_write;
+    private->own.xLock = private_lock;
+    file->pMethods = &private->own;
 }
 
 static int private_open(sqlite3_vfs *unused, const char *name, sqlite3_file *file, int flags,
@@ -75,8 +63,7 @@ static int private_open(sqlite3_vfs *unused, const char *name, sqlite3_file *fil
     }
     int rc = system_vfs->xOpen(system_vfs, name, file, flags, out);
     if (ours && rc == SQLITE_OK) {
-        *name_of(file) = sqlite3_filename_database(name);
-        take_over(file, flags & SQLITE_OPEN_WAL ? 1 : 0);
+        take_over(file, sqlite3_filename_database(name));
     }
     return rc;
 }
@@ -88,7 +75,7 @@ static void register_vfs(void) {
     }
     vfs = *system_vfs;
     vfs.zName = NAME;
-    vfs.szOsFile = system_vfs->szOsFile + (int)sizeof(const char *);
+    vfs.szOsFile = system_vfs->szOsFile + (int)sizeof(struct private);
     vfs.xOpen = private_open;
     registered = sqlite3_vfs_register(&vfs, 0) == SQLITE_OK;
 }

@@ -3,13 +3,12 @@
 // SQLite has few codes, so some conditions are found elsewhere: the errno of an I/O error says that
 // the disk is full, and the text of SQLITE_ERROR says that a table is gone or a function is
 // missing.
-#include "store/db/result.h"
+#include "store/db/sql.h"
 
-#include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/base/origin.h"
 #include "store/value/codes.h"
 
 // The errno of an I/O error. If a COMMIT failed, only the journal's file knows it.
@@ -56,7 +55,7 @@ static bool is_no_memory(int rc) {
 
 int store_result_of(sqlite3 *db, int rc) {
     if (is_no_memory(rc)) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     switch (rc & 0xff) {
     case SQLITE_OK:
@@ -75,12 +74,12 @@ int store_result_of(sqlite3 *db, int rc) {
     case SQLITE_CANTOPEN:
         return STORE_IO;
     case SQLITE_READONLY:
-        return -EROFS;
+        return nvtxt_origin(-EROFS);
     case SQLITE_PERM:
     case SQLITE_AUTH:
-        return -EACCES;
-    case SQLITE_INTERRUPT: // store/db/stranger.h
-        return -EINTR;
+        return nvtxt_origin(-EACCES);
+    case SQLITE_INTERRUPT: // store_stranger_ask()
+        return nvtxt_origin(-EINTR);
     case SQLITE_TOOBIG:
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
@@ -97,16 +96,16 @@ int store_result_say(sqlite3 *db, int rc, const char *what, const char *path, ch
     if (rc == SQLITE_OK) {
         return STORE_DONE;
     }
-    int result = store_result_of(db, rc);
+    int r = store_result_of(db, rc);
     const char *why = is_no_memory(rc)                     ? "out of memory"
-                      : result == STORE_NO_SPACE           ? NO_ROOM
-                      : result == STORE_BUSY               ? "another process holds a lock"
+                      : r == STORE_NO_SPACE                ? NO_ROOM
+                      : r == STORE_BUSY                    ? "another process holds a lock"
                       : sqlite3_extended_errcode(db) == rc ? sqlite3_errmsg(db)
                                                            : sqlite3_errstr(rc);
-    int system = result == STORE_IO ? errno_of(db) : 0;
+    int system = r == STORE_IO ? errno_of(db) : 0;
     snprintf(error, size, "cannot %s %s: %s%s%s", what, path, why, system ? ": " : "",
              system ? strerror(system) : "");
-    return result;
+    return r;
 }
 
 int store_result_say_errno(int r, const char *what, const char *path, char *error, size_t size) {

@@ -9,7 +9,6 @@
 #include "config.h"
 #endif
 
-#include <stdint.h>
 #include <stdio.h>
 
 #include "store/db/sql.h"
@@ -260,6 +259,12 @@ static int add_files(sqlite3 *db) {
                           "UPDATE META_DATA_EXPORT SET value = '3' WHERE name = 'SCHEMA_VERSION'");
 }
 
+// Labels and facts as in exports of Nsight Systems.
+#define AS_READERS_LOOK_FOR_IT                                                                     \
+    "UPDATE ENUM_NSYS_EVENT_TYPE SET label = name;"                                                \
+    "INSERT INTO META_DATA_EXPORT (name, value) VALUES ('EXPORT_PRODUCT_NAME', 'nvtxtd'), "        \
+    "('EXPORT_PRODUCT_VERSION', '" PACKAGE_VERSION "'), ('EXPORT_SCHEMA_VERSION', '4');"
+
 // Version 4: names have owners, and a category's name belongs to its process (kind 3 of
 // NVTXT_NAME_ROWS; key: pid * 2^32 + category); logs have levels; sessions count the bytes of their
 // open ranges, segments the bytes that they took over. Names of categories that hold for all
@@ -274,10 +279,7 @@ static int add_owners(sqlite3 *db) {
         "sinceNs INTEGER);"
         "INSERT OR IGNORE INTO NVTXT_NAME_ROWS (kind, domainId, key, row) SELECT 3, r.domainId, "
         "e.globalTid / 0x1000000 * 0x100000000 + r.key, r.row FROM NVTXT_NAME_ROWS r "
-        "JOIN NVTX_EVENTS e ON e.rowid = r.row WHERE r.kind = 33;"
-        "UPDATE ENUM_NSYS_EVENT_TYPE SET label = name;"
-        "INSERT INTO META_DATA_EXPORT (name, value) VALUES ('EXPORT_PRODUCT_NAME', 'nvtxtd'), "
-        "('EXPORT_PRODUCT_VERSION', '" PACKAGE_VERSION "'), ('EXPORT_SCHEMA_VERSION', '4');"
+        "JOIN NVTX_EVENTS e ON e.rowid = r.row WHERE r.kind = 33;" AS_READERS_LOOK_FOR_IT
         "UPDATE META_DATA_EXPORT SET value = '4' WHERE name = 'SCHEMA_VERSION'");
 }
 
@@ -340,17 +342,27 @@ const struct store_schema_step store_schema_steps[STORE_SCHEMA_VERSION] = {
     {create_all}, {add_segments}, {add_files}, {add_owners}, {add_nvtx}, {add_keys},
 };
 
+#define TEXT_OF(number) #number
+#define VERSION_TEXT(number) TEXT_OF(number)
+
+int store_schema_export(sqlite3 *db) {
+    int rc = store_sql_exec(db, store_schema_events_sql);
+    rc = rc ?: store_sql_exec(db, export_tables);
+    rc = rc ?: store_sql_exec(db, export_rows);
+    return rc
+               ?: store_sql_exec(db, AS_READERS_LOOK_FOR_IT
+                                 "UPDATE META_DATA_EXPORT SET value = '" VERSION_TEXT(
+                                     STORE_SCHEMA_VERSION) "' WHERE name IN ('SCHEMA_VERSION', "
+                                                           "'EXPORT_SCHEMA_VERSION')");
+}
+
 int store_schema_inspect(sqlite3 *db, enum store_schema_state *state, int *version) {
     int64_t application = 0;
     int64_t user_version = 0;
     int64_t things = 0;
     int rc = store_sql_int(db, "PRAGMA application_id", &application);
-    if (rc == SQLITE_OK) {
-        rc = store_sql_int(db, "PRAGMA user_version", &user_version);
-    }
-    if (rc == SQLITE_OK) {
-        rc = store_sql_int(db, "SELECT count(*) FROM sqlite_master", &things);
-    }
+    rc = rc ?: store_sql_int(db, "PRAGMA user_version", &user_version);
+    rc = rc ?: store_sql_int(db, "SELECT count(*) FROM sqlite_master", &things);
     bool empty = things == 0 && application == 0 && user_version == 0;
     *state =
         application == STORE_APPLICATION_ID || empty ? STORE_SCHEMA_OURS : STORE_SCHEMA_FOREIGN;

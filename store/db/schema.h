@@ -36,5 +36,8 @@ int store_schema_inspect(sqlite3 *db, enum store_schema_state *state, int *versi
 // not those of the version that the file claims.
 int store_schema_upgrade(sqlite3 *db, const struct store_schema_step *steps, int count);
 
+// Makes the tables of an export alone, with the rows that every store has, in an empty database.
+int store_schema_export(sqlite3 *db);
+
 // Makes or drops the two CUPTI compatibility views; does nothing when they are as wanted.
 int store_schema_cupti(sqlite3 *db, bool wanted);

@@ -17,7 +17,7 @@ int store_sql_prepare(sqlite3 *db, sqlite3_stmt **slot, const char *text) {
 }
 
 static int bind_bytes(sqlite3_stmt *stmt, int index, const char *data, size_t len) {
-    return sqlite3_bind_text64(stmt, index, data ? data : "", len, SQLITE_STATIC, SQLITE_UTF8);
+    return sqlite3_bind_text64(stmt, index, data ?: "", len, SQLITE_STATIC, SQLITE_UTF8);
 }
 
 static int bind_string(sqlite3_stmt *stmt, int index, const char *string) {
@@ -39,6 +39,14 @@ int store_sql_bind(sqlite3_stmt *stmt, const char *types, ...) {
         } else if (*types == 's') {
             const char *data = va_arg(list, const char *);
             rc = bind_bytes(stmt, index, data, va_arg(list, size_t));
+        } else if (*types == 'o') {
+            struct nvtxt_slice text = va_arg(list, struct nvtxt_slice);
+            rc = text.data ? bind_bytes(stmt, index, text.data, text.len)
+                           : sqlite3_bind_null(stmt, index);
+        } else if (*types == 'm') {
+            struct store_maybe number = va_arg(list, struct store_maybe);
+            rc = number.is_set ? sqlite3_bind_int64(stmt, index, number.value)
+                               : sqlite3_bind_null(stmt, index);
         } else {
             assert(*types == 'n');
             rc = sqlite3_bind_null(stmt, index);
@@ -50,7 +58,7 @@ int store_sql_bind(sqlite3_stmt *stmt, const char *types, ...) {
 
 int store_sql_done(sqlite3_stmt *stmt, int rc) {
     int reset = sqlite3_reset(stmt);
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : (reset ? reset : rc);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : (reset ?: rc);
 }
 
 int store_sql_run(sqlite3_stmt *stmt) {
@@ -113,20 +121,25 @@ void store_sql_text(sqlite3_stmt *stmt, int column, char *text, size_t size) {
     text[data ? len : 0] = '\0';
 }
 
+int store_sql_view(sqlite3_stmt *stmt, int column, struct nvtxt_slice *text) {
+    text->data = (const char *)sqlite3_column_text(stmt, column);
+    text->len = (size_t)sqlite3_column_bytes(stmt, column);
+    bool lost = !text->data && sqlite3_column_type(stmt, column) != SQLITE_NULL;
+    return lost ? SQLITE_NOMEM : SQLITE_OK;
+}
+
 int store_sql_copy(sqlite3_stmt *stmt, int column, struct nvtxt_slice *slice) {
-    bool null = sqlite3_column_type(stmt, column) == SQLITE_NULL;
-    const unsigned char *text = sqlite3_column_text(stmt, column);
-    size_t len = (size_t)sqlite3_column_bytes(stmt, column);
-    char *copy = malloc(len + 1);
-    if (!copy || (!text && !null)) { // a value without its text: memory was short
-        free(copy);
+    struct nvtxt_slice text;
+    int rc = store_sql_view(stmt, column, &text);
+    char *copy = rc == SQLITE_OK ? malloc(text.len + 1) : NULL;
+    if (!copy) {
         return SQLITE_NOMEM;
     }
-    if (len > 0) {
-        memcpy(copy, text, len);
+    if (text.len > 0) {
+        memcpy(copy, text.data, text.len);
     }
-    copy[len] = '\0';
-    *slice = (struct nvtxt_slice){copy, len};
+    copy[text.len] = '\0';
+    *slice = (struct nvtxt_slice){copy, text.len};
     return SQLITE_OK;
 }
 

@@ -2,9 +2,7 @@
 //
 // SQLite's own switches for untrusted databases (https://sqlite.org/security.html), and its
 // progress handler, the only thing that SQLite calls while a statement runs.
-#include "store/db/stranger.h"
-
-#include <sqlite3.h>
+#include "store/db/header.h"
 
 #include "store/db/sql.h"
 

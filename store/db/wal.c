@@ -26,7 +26,7 @@ static int on_wal(void *context, sqlite3 *db, const char *name, int pages) {
 }
 
 void store_wal_init(struct store_wal *wal, sqlite3 *db, size_t cap_pages) {
-    *wal = (struct store_wal){.db = db, .cap_pages = cap_pages ? cap_pages : CAP_PAGES};
+    *wal = (struct store_wal){.db = db, .cap_pages = cap_pages ?: CAP_PAGES};
     wal->checkpoint_at = wal->cap_pages;
     sqlite3_wal_hook(db, on_wal, wal);
 }

@@ -9,9 +9,7 @@
 #pragma once
 
 #include <sqlite3.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct store_checkpointer;
 

@@ -8,13 +8,13 @@
 // rows that one had is not known.
 #include "store/follow/follow.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "protocol/base/origin.h"
 #include "store/db/header.h"
 #include "store/db/sql.h"
 #include "store/follow/follow_state.h"
@@ -33,9 +33,9 @@ const char *store_follow_id(const struct store_follow *follow) {
     return follow->id;
 }
 
-static int say(struct store_follow *follow, const char *what, int result) {
+static int say(struct store_follow *follow, const char *what, int r) {
     snprintf(follow->error, sizeof(follow->error), "the store %s %s", follow->path, what);
-    return result;
+    return r;
 }
 
 // ---- Opening ------------------------------------------------------------------------------------
@@ -44,9 +44,9 @@ static int say(struct store_follow *follow, const char *what, int result) {
 static int read_id(struct store_follow *follow) {
     struct store_segment newest = {.path = follow->path};
     struct store_follow_facts facts;
-    int result = store_follow_ask(follow, &newest, NULL, 0, NULL, &facts);
-    if (result != STORE_DONE) {
-        return result;
+    int r = store_follow_ask(follow, &newest, NULL, 0, NULL, &facts);
+    if (r != STORE_DONE) {
+        return r;
     }
     strcpy(follow->id, facts.id);
     return *follow->id ? STORE_DONE
@@ -57,22 +57,22 @@ int store_follow_open(struct store_follow **out, const char *path, char *error, 
     struct store_follow *follow = calloc(1, sizeof(*follow));
     *out = NULL;
     if (!follow || strlen(path) >= sizeof(follow->path)) {
-        int result = follow ? -ENAMETOOLONG : -ENOMEM;
-        snprintf(error, size, "cannot read %s: %s", path, strerror(-result));
+        int r = follow ? nvtxt_origin(-ENAMETOOLONG) : nvtxt_origin(-ENOMEM);
+        snprintf(error, size, "cannot read %s: %s", path, strerror(-r));
         free(follow);
-        return result;
+        return r;
     }
     strcpy(follow->path, path);
     follow->watch = follow->watched = -1;
     follow->open_is_new = true;
-    int result = read_id(follow);
+    int r = read_id(follow);
     snprintf(error, size, "%s", follow->error);
-    if (result != STORE_DONE && result != STORE_FOLLOW_NO_ID) {
+    if (r != STORE_DONE && r != STORE_FOLLOW_NO_ID) {
         store_follow_close(follow);
-        return result;
+        return r;
     }
     *out = follow;
-    return result;
+    return r;
 }
 
 void store_follow_close(struct store_follow *follow) {
@@ -82,7 +82,7 @@ void store_follow_close(struct store_follow *follow) {
     store_follow_leave(follow);
     store_follow_forget_open(follow);
     store_segments_deinit(&follow->list);
-    store_seen_deinit(&follow->seen);
+    nvtxt_map_deinit(&follow->seen);
     store_arena_deinit(&follow->texts);
     free(follow->events);
     free(follow->rows);
@@ -127,7 +127,7 @@ static int read_list(struct store_follow *follow) {
     if (r == 0 && (link == STORE_LINK_NONE || link == STORE_LINK_VANISHED)) {
         return say(follow, "is not there at the moment", STORE_NOT_FOUND);
     }
-    r = r < 0 ? r : store_segments_list(follow->path, &list);
+    r = r ?: store_segments_list(follow->path, &list);
     if (r < 0) {
         snprintf(follow->error, sizeof(follow->error), "cannot read the folder of %s: %s",
                  follow->path, strerror(-r));
@@ -143,10 +143,10 @@ static int read_list(struct store_follow *follow) {
 }
 
 int store_follow_refresh(struct store_follow *follow) {
-    int result = read_list(follow);
+    int r = read_list(follow);
     follow->at_end = false;
-    if (result != STORE_DONE || !follow->reader) {
-        return result;
+    if (r != STORE_DONE || !follow->reader) {
+        return r;
     }
     follow->is_replaced = is_replaced(follow); // what is open is read to its end first
     follow->is_later = follow->is_replaced || newest_of(follow)->number > follow->facts.number;
@@ -161,19 +161,19 @@ int store_follow_refresh(struct store_follow *follow) {
 
 // Enters the oldest segment with at least this number. STORE_NOT_FOUND: there is none.
 static int enter_from(struct store_follow *follow, uint64_t number) {
-    int result = STORE_NOT_FOUND;
+    int r = STORE_NOT_FOUND;
     for (size_t i = 0; i < follow->list.count; i++) {
         const struct store_segment *row = &follow->list.rows[i];
         if (row->number < number && row->number > 0) {
             continue;
         }
-        result = store_follow_enter(follow, row->path, row->number);
-        if (result == STORE_DONE || access(row->path, F_OK) == 0) {
-            return result;
+        r = store_follow_enter(follow, row->path, row->number);
+        if (r == STORE_DONE || access(row->path, F_OK) == 0) {
+            return r;
         }
-        result = STORE_NOT_FOUND; // retention has removed it since it was listed
+        r = STORE_NOT_FOUND; // retention has removed it since it was listed
     }
-    return result;
+    return r;
 }
 
 static void begin_segment(struct store_follow *follow) {
@@ -213,9 +213,9 @@ static int compare(struct store_follow *follow, const struct store_place *place,
         *is_same = follow->facts.base == place->base;
         return STORE_DONE;
     }
-    int result = store_follow_result(follow, read_batch(follow, place->batch, batch));
+    int r = store_follow_translate(follow, read_batch(follow, place->batch, batch));
     *is_same = batch->id == place->batch && batch->committed_ns == place->batch_ns;
-    return result;
+    return r;
 }
 
 static int refuse(struct store_follow *follow) {
@@ -231,9 +231,9 @@ static int look_for_new_store(struct store_follow *follow, bool *is_new) {
     if (!*follow->id || !*follow->facts.id || strcmp(follow->id, follow->facts.id) == 0) {
         return STORE_DONE;
     }
-    int result = store_follow_ask(follow, newest_of(follow), NULL, 0, NULL, &newest);
-    *is_new = result == STORE_DONE && strcmp(follow->id, newest.id) != 0;
-    return result;
+    int r = store_follow_ask(follow, newest_of(follow), NULL, 0, NULL, &newest);
+    *is_new = r == STORE_DONE && strcmp(follow->id, newest.id) != 0;
+    return r;
 }
 
 // The segment of the place is gone, and the next one is open.
@@ -243,9 +243,9 @@ static int skip_gap(struct store_follow *follow, const struct store_place *place
     bool is_substitute = facts->previous > 0 && facts->previous < place->segment;
     int64_t missing;
     bool is_new;
-    int result = look_for_new_store(follow, &is_new);
-    if (result != STORE_DONE) {
-        return result;
+    int r = look_for_new_store(follow, &is_new);
+    if (r != STORE_DONE) {
+        return r;
     }
     if (is_new) {
         return say(follow, "has another STORE_ID: it is a new one", STORE_FOLLOW_NEW_ID);
@@ -276,12 +276,12 @@ static int seek(struct store_follow *follow, const struct store_place *place,
     static const struct store_place start;
     struct store_follow_batch batch;
     bool is_same = false;
-    int result = enter_from(follow, place->segment);
-    if (result == STORE_NOT_FOUND) {
+    int r = enter_from(follow, place->segment);
+    if (r == STORE_NOT_FOUND) {
         return refuse(follow); // there are older segments only
     }
-    if (result != STORE_DONE) {
-        return result;
+    if (r != STORE_DONE) {
+        return r;
     }
     if (memcmp(place, &start, sizeof(start)) == 0) {
         begin_segment(follow);
@@ -289,14 +289,13 @@ static int seek(struct store_follow *follow, const struct store_place *place,
     }
     // A plain file becomes the first segment when nvtxtd takes it over.
     bool may_be_same = place->segment == follow->facts.number || place->segment == 0;
-    result = may_be_same ? compare(follow, place, &is_same, &batch) : STORE_DONE;
-    if (result == STORE_DONE && is_same) {
+    r = may_be_same ? compare(follow, place, &is_same, &batch) : STORE_DONE;
+    if (r == STORE_DONE && is_same) {
         go_on(follow, place, &batch);
-    } else if (result == STORE_DONE) {
-        result =
-            follow->facts.number > place->segment ? skip_gap(follow, place, gap) : refuse(follow);
+    } else if (r == STORE_DONE) {
+        r = follow->facts.number > place->segment ? skip_gap(follow, place, gap) : refuse(follow);
     }
-    return result;
+    return r;
 }
 
 int store_follow_seek(struct store_follow *follow, const struct store_place *place,
@@ -305,12 +304,12 @@ int store_follow_seek(struct store_follow *follow, const struct store_place *pla
     follow->open_is_new = true;
     follow->open_is_on = false;
     store_follow_leave(follow);
-    int result = store_follow_refresh(follow);
-    result = result ? result : seek(follow, place, gap);
-    if (result != STORE_DONE) {
+    int r = store_follow_refresh(follow);
+    r = r ?: seek(follow, place, gap);
+    if (r != STORE_DONE) {
         store_follow_leave(follow);
     }
-    return result;
+    return r;
 }
 
 void store_follow_place(const struct store_follow *follow, struct store_place *place) {
@@ -318,9 +317,8 @@ void store_follow_place(const struct store_follow *follow, struct store_place *p
 }
 
 void store_follow_segment(const struct store_follow *follow, struct store_follow_segment *segment) {
-    const char *slash = strrchr(follow->file, '/');
     *segment = (struct store_follow_segment){.number = follow->facts.number,
-                                             .name = slash ? slash + 1 : follow->file,
+                                             .name = nvtxt_base_name(follow->file),
                                              .started_ns = follow->facts.started_ns,
                                              .base = follow->facts.base};
 }
@@ -344,11 +342,11 @@ int store_follow_next(struct store_follow *follow, struct store_gap *gap) {
     if (follow->is_replaced) {
         return say(follow, "was replaced by another one", STORE_FOLLOW_NEW_ID);
     }
-    int result = store_follow_result(follow, store_sql_int(follow->db, LAST_ROW, &last));
+    int r = store_follow_translate(follow, store_sql_int(follow->db, LAST_ROW, &last));
     int64_t end = follow->place.base + last;
-    result = result ? result : enter_from(follow, number + 1);
-    if (result != STORE_DONE) {
-        return result;
+    r = r ?: enter_from(follow, number + 1);
+    if (r != STORE_DONE) {
+        return r;
     }
     if (*follow->id && *follow->facts.id && strcmp(follow->id, follow->facts.id) != 0 &&
         strcmp(left, follow->facts.id) != 0) {
@@ -364,9 +362,9 @@ int store_follow_next(struct store_follow *follow, struct store_gap *gap) {
 
 // Whether a segment has nothing to say any more: it has gone, or will never be read. One that
 // cannot be read at the moment may be whose STORE_ID counts.
-static bool is_lost(const struct store_segment *segment, int result) {
-    return result == STORE_CORRUPT || result == STORE_EMPTY || result == STORE_FOREIGN ||
-           result == STORE_NEWER || access(segment->path, F_OK) < 0;
+static bool is_lost(const struct store_segment *segment, int r) {
+    return r == STORE_CORRUPT || r == STORE_EMPTY || r == STORE_FOREIGN || r == STORE_NEWER ||
+           access(segment->path, F_OK) < 0;
 }
 
 int store_follow_first(struct store_follow *follow, size_t changes, struct store_place *place,
@@ -377,13 +375,13 @@ int store_follow_first(struct store_follow *follow, size_t changes, struct store
     *place = first;
     other[0] = '\0';
     strcpy(later, follow->id);
-    int result = store_follow_refresh(follow);
-    for (size_t i = follow->list.count; result == STORE_DONE && i-- > 0 && !*other;) {
+    int r = store_follow_refresh(follow);
+    for (size_t i = follow->list.count; r == STORE_DONE && i-- > 0 && !*other;) {
         const struct store_segment *segment = &follow->list.rows[i];
-        result = store_follow_ask(follow, segment, NULL, 0, NULL, &facts);
-        if (result != STORE_DONE) {
+        r = store_follow_ask(follow, segment, NULL, 0, NULL, &facts);
+        if (r != STORE_DONE) {
             bool is_newest = i == follow->list.count - 1;
-            result = !is_newest && is_lost(segment, result) ? STORE_DONE : result;
+            r = !is_newest && is_lost(segment, r) ? STORE_DONE : r;
             continue;
         }
         if (*facts.id && strcmp(facts.id, later) != 0) {
@@ -397,7 +395,7 @@ int store_follow_first(struct store_follow *follow, size_t changes, struct store
     if (*other) {
         *place = first;
     }
-    return result;
+    return r;
 }
 
 void store_follow_take(struct store_follow *follow, const char *id) {
@@ -417,12 +415,12 @@ int store_follow_behind(struct store_follow *follow, int64_t *rows) {
     if (follow->at_end && !follow->is_later) {
         return STORE_DONE;
     }
-    int result = store_follow_ask(follow, newest_of(follow), query, 1, &last, &facts);
-    if (result == STORE_DONE) {
+    int r = store_follow_ask(follow, newest_of(follow), query, 1, &last, &facts);
+    if (r == STORE_DONE) {
         int64_t behind = facts.base + last - follow->place.base - follow->place.event_row;
         *rows = behind > 0 ? behind : 0;
     }
-    return result;
+    return r;
 }
 
 int store_follow_until_now(struct store_follow *follow) {
@@ -431,16 +429,15 @@ int store_follow_until_now(struct store_follow *follow) {
                                           "SELECT ifnull(max(rowid), 0) FROM NVTXT_LOSSES"};
     struct store_follow_facts facts;
     int64_t last[3] = {0};
-    int result = store_follow_refresh(follow);
-    result =
-        result ? result : store_follow_ask(follow, newest_of(follow), queries, 3, last, &facts);
-    if (result == STORE_DONE) {
+    int r = store_follow_refresh(follow);
+    r = r ?: store_follow_ask(follow, newest_of(follow), queries, 3, last, &facts);
+    if (r == STORE_DONE) {
         follow->has_limit = true;
         follow->limit_segment = facts.number;
         follow->limit = (struct store_place){
             .event_row = last[0], .diagnostic_row = last[1], .loss_row = last[2]};
     }
-    return result;
+    return r;
 }
 
 // ---- A place by time ----------------------------------------------------------------------------
@@ -463,26 +460,27 @@ static const char batch_before[] =
 static int find_in_segment(struct store_follow *follow, int64_t ns, struct store_place *place) {
     struct store_follow_batch batch;
     int rc = last_before(follow, batch_before, ns, &place->batch);
-    rc = rc
-             ?: last_before(follow,
-                            "SELECT ifnull(max(rowid), 0) FROM NVTXT_DIAGNOSTICS WHERE atNs < ?1",
-                            ns, &place->diagnostic_row);
-    rc =
-        rc
-            ?: last_before(follow, "SELECT ifnull(max(rowid), 0) FROM NVTXT_LOSSES WHERE atNs < ?1",
-                           ns, &place->loss_row);
+    if (rc == 0) {
+        rc = last_before(follow,
+                         "SELECT ifnull(max(rowid), 0) FROM NVTXT_DIAGNOSTICS WHERE atNs < ?1", ns,
+                         &place->diagnostic_row);
+    }
+    if (rc == 0) {
+        rc = last_before(follow, "SELECT ifnull(max(rowid), 0) FROM NVTXT_LOSSES WHERE atNs < ?1",
+                         ns, &place->loss_row);
+    }
     rc = rc ?: read_batch(follow, place->batch, &batch);
     place->batch = batch.id;
     place->batch_ns = batch.committed_ns;
     place->event_row = batch.last;
-    return store_follow_result(follow, rc);
+    return store_follow_translate(follow, rc);
 }
 
 int store_follow_find(struct store_follow *follow, int64_t committed_ns,
                       struct store_place *place) {
-    int result = store_follow_refresh(follow);
-    if (result != STORE_DONE) {
-        return result;
+    int r = store_follow_refresh(follow);
+    if (r != STORE_DONE) {
+        return r;
     }
     // The last one that had begun then. The time in a name has whole seconds.
     uint64_t number = 0;
@@ -491,12 +489,12 @@ int store_follow_find(struct store_follow *follow, int64_t committed_ns,
         bool had_begun = committed_ns > NS_PER_S && row->started_ns <= committed_ns - NS_PER_S;
         number = i == 0 || had_begun ? row->number : number;
     }
-    result = enter_from(follow, number);
-    if (result != STORE_DONE) {
-        return result;
+    r = enter_from(follow, number);
+    if (r != STORE_DONE) {
+        return r;
     }
     *place = (struct store_place){.segment = follow->facts.number, .base = follow->facts.base};
-    result = find_in_segment(follow, committed_ns, place);
+    r = find_in_segment(follow, committed_ns, place);
     store_follow_leave(follow);
-    return result;
+    return r;
 }

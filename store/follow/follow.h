@@ -28,10 +28,6 @@
 // enum store_follow_result, or -errno; the sentence is in store_follow_error().
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "store/follow/follow_rows.h"
 #include "store/segment/store_id.h"
 
@@ -114,7 +110,7 @@ int store_follow_next(struct store_follow *follow, struct store_gap *gap);
 // refresh; 0 when there is none.
 int store_follow_behind(struct store_follow *follow, int64_t *rows);
 
-// ---- Rows that never change ---------------------------------------------------------------------
+// ---- Events -------------------------------------------------------------------------------------
 
 int store_follow_events(struct store_follow *follow, const struct store_follow_event **events,
                         size_t *count);
@@ -124,36 +120,25 @@ int store_follow_events(struct store_follow *follow, const struct store_follow_e
 // failure is left to the next one.
 void store_follow_read_ahead(struct store_follow *follow);
 
-int store_follow_diagnostics(struct store_follow *follow,
-                             const struct store_follow_diagnostic **rows, size_t *count);
-int store_follow_losses(struct store_follow *follow, const struct store_follow_loss **rows,
-                        size_t *count);
+// ---- Small tables -------------------------------------------------------------------------------
 
-// ---- Rows that change ---------------------------------------------------------------------------
-
-// Rows of this segment that are new or other than when they were handed out last. After a seek, and
-// in a new segment, all are. Of names, only given and default ones that the segment has.
+// Of diagnostics and losses: the rows after the place. Of the others: rows of this segment that are
+// new or other than when they were handed out last. After a seek, and in a new segment, all are. Of
+// names, only given and default ones that the segment has.
 enum store_follow_what {
     STORE_FOLLOW_ADDED,  // only those that came since: cheap, for each round with events
     STORE_FOLLOW_CHANGED // also those whose contents changed: looks at all of them
 };
 
-int store_follow_sources(struct store_follow *follow, enum store_follow_what what,
-                         const struct store_follow_source **rows, size_t *count);
-int store_follow_domains(struct store_follow *follow, enum store_follow_what what,
-                         const struct store_follow_domain **rows, size_t *count);
-int store_follow_processes(struct store_follow *follow, enum store_follow_what what,
-                           const struct store_follow_name **rows, size_t *count);
-int store_follow_threads(struct store_follow *follow, enum store_follow_what what,
-                         const struct store_follow_name **rows, size_t *count);
-int store_follow_categories(struct store_follow *follow, enum store_follow_what what,
-                            const struct store_follow_category **rows, size_t *count);
+// Some rows of a table: an array of its struct. Call it until STORE_NOT_FOUND.
+int store_follow_rows(struct store_follow *follow, enum store_follow_table table,
+                      enum store_follow_what what, const void **rows, size_t *count);
 
 // The STORE_FOLLOW_OPEN open ranges that began first: which of them came and went since the last
 // time. `open->all`: what came is all of them, forget the others. Call it until STORE_NOT_FOUND;
 // what went comes with the first call.
 #define STORE_FOLLOW_OPEN 10000
-int store_follow_open_ranges(struct store_follow *follow, struct store_follow_open *open);
+int store_follow_open_ranges(struct store_follow *follow, struct store_follow_opens *open);
 
 // ---- Waiting ------------------------------------------------------------------------------------
 

@@ -55,9 +55,10 @@ static int join_sources(struct store_follow *follow, size_t count) {
     struct store_span rows = {0, 0};
     int64_t id = 0;
     sqlite3_stmt *stmt = prepare(follow, STORE_FOLLOW_EVENT_SOURCES, sources, &rc);
-    rc = rc
-             ?: store_sql_bind(stmt, "ii", follow->events[0].event.row,
-                               follow->events[count - 1].event.row);
+    if (rc == 0) {
+        rc = store_sql_bind(stmt, "ii", follow->events[0].event.row,
+                            follow->events[count - 1].event.row);
+    }
     for (size_t i = 0; i < count && rc == SQLITE_OK; i++) {
         struct store_follow_event *event = &follow->events[i];
         while (more && rows.last < event->event.row && (more = store_sql_next(stmt, &rc))) {
@@ -75,9 +76,10 @@ static int join_unclosed(struct store_follow *follow, size_t count) {
     int rc = SQLITE_OK;
     size_t i = 0;
     sqlite3_stmt *stmt = prepare(follow, STORE_FOLLOW_UNCLOSED, unclosed, &rc);
-    rc = rc
-             ?: store_sql_bind(stmt, "ii", follow->events[0].event.row,
-                               follow->events[count - 1].event.row);
+    if (rc == 0) {
+        rc = store_sql_bind(stmt, "ii", follow->events[0].event.row,
+                            follow->events[count - 1].event.row);
+    }
     while (store_sql_next(stmt, &rc)) {
         int64_t row = sqlite3_column_int64(stmt, 0);
         while (i < count && follow->events[i].event.row < row) {
@@ -90,16 +92,10 @@ static int join_unclosed(struct store_follow *follow, size_t count) {
     return stmt ? store_sql_done(stmt, rc) : rc;
 }
 
-static int64_t last_row(const struct store_follow *follow) {
-    if (!follow->has_limit || follow->facts.number < follow->limit_segment) {
-        return INT64_MAX;
-    }
-    return follow->facts.number == follow->limit_segment ? follow->limit.event_row : 0;
-}
-
 // In a transaction.
 static int read_chunk(struct store_follow *follow, struct store_read_rows *rows) {
-    int rc = store_read_rows_after(follow->reader, follow->scanned, last_row(follow), rows);
+    int64_t last = store_follow_end_of(follow, follow->limit.event_row);
+    int rc = store_read_rows_after(follow->reader, follow->scanned, last, rows);
     for (size_t i = 0; i < rows->count && rc == SQLITE_OK; i++) {
         struct store_follow_event *event = &follow->events[i];
         *event = (struct store_follow_event){.event = rows->events[i],
@@ -171,7 +167,7 @@ int store_follow_events(struct store_follow *follow, const struct store_follow_e
     follow->ahead.is_there = false;
     int rc = chunk.is_there ? SQLITE_OK : read_events(follow, &chunk);
     if (rc != SQLITE_OK) {
-        return store_follow_result(follow, rc);
+        return store_follow_translate(follow, rc);
     }
     hand_out(follow, &chunk);
     *events = follow->events;

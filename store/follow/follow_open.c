@@ -2,7 +2,6 @@
 //
 // Open ranges never change, they come and go. So their keys are compared with those of the last
 // time; only those that came are read whole.
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +19,7 @@ static const char row[] = "SELECT sourceId, seq, globalTid, kind, start, domainI
 
 static int compare(const void *a, const void *b) {
     const range_key *left = a, *right = b;
-    if (left->source_id != right->source_id) {
-        return left->source_id < right->source_id ? -1 : 1;
-    }
-    return left->seq < right->seq ? -1 : left->seq > right->seq;
+    return NVTXT_ORDER(left->source_id, right->source_id) ?: NVTXT_ORDER(left->seq, right->seq);
 }
 
 void store_follow_forget_open(struct store_follow *follow) {
@@ -131,9 +127,9 @@ static int read_all(struct store_follow *follow, size_t *count) {
     return rc ?: read_ranges(follow, count);
 }
 
-int store_follow_open_ranges(struct store_follow *follow, struct store_follow_open *open) {
+int store_follow_open_ranges(struct store_follow *follow, struct store_follow_opens *open) {
     bool first = !follow->open_is_on;
-    *open = (struct store_follow_open){0};
+    *open = (struct store_follow_opens){0};
     if (!follow->reader) {
         return STORE_NOT_FOUND;
     }
@@ -148,8 +144,8 @@ int store_follow_open_ranges(struct store_follow *follow, struct store_follow_op
     if (rc != SQLITE_OK) { // all of them come again
         follow->open_is_new = true;
         follow->open_is_on = false;
-        *open = (struct store_follow_open){0};
-        return store_follow_result(follow, rc);
+        *open = (struct store_follow_opens){0};
+        return store_follow_translate(follow, rc);
     }
     open->came = follow->rows;
     if (first) {

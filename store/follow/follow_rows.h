@@ -11,11 +11,7 @@
 
 #include "protocol/base/slice.h"
 #include "store/read/read_event.h"
-
-struct store_maybe {
-    bool is_set; // false: NULL
-    int64_t value;
-};
+#include "store/value/rows.h"
 
 // How far somebody has read. Zeroed: nothing yet.
 struct store_place {
@@ -46,6 +42,18 @@ struct store_follow_event {
     int64_t source_id;             // 0: none
     int64_t batch, committed_ns;   // of its batch
     bool unclosed;
+};
+
+// The small tables; the rows of the first two never change.
+enum store_follow_table {
+    STORE_FOLLOW_DIAGNOSTICS, // struct store_follow_diagnostic
+    STORE_FOLLOW_LOSSES,      // struct store_follow_loss
+    STORE_FOLLOW_SOURCES,     // struct store_follow_source
+    STORE_FOLLOW_DOMAINS,     // struct store_follow_domain
+    STORE_FOLLOW_PROCESSES,   // struct store_follow_name
+    STORE_FOLLOW_THREADS,     // struct store_follow_name
+    STORE_FOLLOW_CATEGORIES,  // struct store_follow_category
+    STORE_FOLLOW_TABLES,
 };
 
 struct store_follow_source {
@@ -98,7 +106,7 @@ struct store_follow_range {
     struct nvtxt_slice text;
 };
 
-struct store_follow_open {
+struct store_follow_opens {
     bool all;
     const struct store_follow_range *came;
     const struct store_follow_range_key *went;

@@ -2,11 +2,11 @@
 //
 // Opens the segment that is read, and asks it what it says of itself. The connection stays open for
 // as long as the segment is read, so that a segment that retention removes can be read to its end.
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "protocol/base/origin.h"
 #include "store/db/header.h"
 #include "store/db/sql.h"
 #include "store/follow/follow.h"
@@ -17,12 +17,12 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-int store_follow_result(struct store_follow *follow, int rc) {
-    int result = store_read_result(follow->reader, rc);
-    if (result != STORE_DONE) {
+int store_follow_translate(struct store_follow *follow, int rc) {
+    int r = store_read_result(follow->reader, rc);
+    if (r != STORE_DONE) {
         snprintf(follow->error, sizeof(follow->error), "%s", store_read_error(follow->reader));
     }
-    return result;
+    return r;
 }
 
 // A store of the first version has no NVTXT_SEGMENT, and a plain file has no row in it.
@@ -75,33 +75,32 @@ struct opened {
 static int open_segment(struct store_follow *follow, const char *file, struct opened *opened) {
     bool ours = false;
     *opened = (struct opened){.had_shm = store_file_size(file, "-shm") >= 0};
-    int result = store_read_connect(&opened->reader, file, follow->error, sizeof(follow->error));
-    if (result != STORE_DONE) { // an export can be read, but not followed
+    int r = store_read_connect(&opened->reader, file, follow->error, sizeof(follow->error));
+    if (r != STORE_DONE) { // an export can be read, but not followed
         char *advice = strstr(follow->error, ", or an SQLite export");
         if (advice) {
             *advice = '\0';
         }
-        return result;
+        return r;
     }
     opened->db = store_read_database(opened->reader, &ours);
     if (!ours) {
         snprintf(follow->error, sizeof(follow->error),
                  "%s is an export of another program: name a store", file);
-        result = STORE_FOREIGN;
+        r = STORE_FOREIGN;
     } else if (stat(file, &opened->status) < 0) {
-        result = -errno;
-        snprintf(follow->error, sizeof(follow->error), "cannot read %s: %s", file,
-                 strerror(-result));
+        r = nvtxt_origin(-errno);
+        snprintf(follow->error, sizeof(follow->error), "cannot read %s: %s", file, strerror(-r));
     } else {
-        result = store_read_result(opened->reader, read_facts(opened->db, &opened->facts));
-        if (result != STORE_DONE) {
+        r = store_read_result(opened->reader, read_facts(opened->db, &opened->facts));
+        if (r != STORE_DONE) {
             snprintf(follow->error, sizeof(follow->error), "%s", store_read_error(opened->reader));
         }
     }
-    if (result != STORE_DONE) {
+    if (r != STORE_DONE) {
         store_read_close(opened->reader);
     }
-    return result;
+    return r;
 }
 
 void store_follow_leave(struct store_follow *follow) {
@@ -114,9 +113,9 @@ void store_follow_leave(struct store_follow *follow) {
 
 int store_follow_enter(struct store_follow *follow, const char *file, uint64_t number) {
     struct opened opened;
-    int result = open_segment(follow, file, &opened);
-    if (result != STORE_DONE) {
-        return result;
+    int r = open_segment(follow, file, &opened);
+    if (r != STORE_DONE) {
+        return r;
     }
     store_follow_leave(follow);
     follow->reader = opened.reader;
@@ -152,18 +151,18 @@ int store_follow_ask(struct store_follow *follow, const struct store_segment *se
     struct opened opened;
     if (follow->reader && strcmp(follow->file, segment->path) == 0) {
         *facts = follow->facts;
-        return store_follow_result(follow, ask(follow->db, queries, count, values));
+        return store_follow_translate(follow, ask(follow->db, queries, count, values));
     }
-    int result = open_segment(follow, segment->path, &opened);
-    if (result != STORE_DONE) {
-        return result;
+    int r = open_segment(follow, segment->path, &opened);
+    if (r != STORE_DONE) {
+        return r;
     }
     *facts = opened.facts;
-    facts->number = segment->number ? segment->number : facts->number;
-    result = store_read_result(opened.reader, ask(opened.db, queries, count, values));
-    if (result != STORE_DONE) {
+    facts->number = segment->number ?: facts->number;
+    r = store_read_result(opened.reader, ask(opened.db, queries, count, values));
+    if (r != STORE_DONE) {
         snprintf(follow->error, sizeof(follow->error), "%s", store_read_error(opened.reader));
     }
     store_read_close(opened.reader);
-    return result;
+    return r;
 }

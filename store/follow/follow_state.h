@@ -7,8 +7,8 @@
 #include <sqlite3.h>
 #include <sys/types.h>
 
+#include "protocol/table/hash.h"
 #include "store/follow/follow_rows.h"
-#include "store/follow/seen.h"
 #include "store/read/reader_tables.h"
 #include "store/segment/segments.h"
 #include "store/segment/store_id.h"
@@ -19,16 +19,9 @@
     (8 * STORE_FOLLOW_ROWS) // with rows that are left out, which take time too
 
 enum store_follow_stmt {
-    STORE_FOLLOW_BATCHES,
+    STORE_FOLLOW_BATCHES = STORE_FOLLOW_TABLES, // the small tables are before it
     STORE_FOLLOW_EVENT_SOURCES,
     STORE_FOLLOW_UNCLOSED,
-    STORE_FOLLOW_DIAGNOSTICS,
-    STORE_FOLLOW_LOSSES,
-    STORE_FOLLOW_SOURCES,
-    STORE_FOLLOW_DOMAINS,
-    STORE_FOLLOW_PROCESSES,
-    STORE_FOLLOW_THREADS,
-    STORE_FOLLOW_CATEGORIES,
     STORE_FOLLOW_OPEN_KEYS,
     STORE_FOLLOW_OPEN_ROW,
     STORE_FOLLOW_STMTS,
@@ -95,9 +88,9 @@ struct store_follow {
     void *rows;                        // owned, of one small table
     struct store_arena texts;          // of that table
 
-    // Rows that change.
-    struct store_seen seen;
-    struct store_follow_sweep sweeps[STORE_FOLLOW_STMTS];
+    // Rows that change: the hash value of their contents, by that of their keys.
+    struct nvtxt_map seen;
+    struct store_follow_sweep sweeps[STORE_FOLLOW_TABLES];
     bool has_new_categories;
 
     // Open ranges.
@@ -113,7 +106,7 @@ struct store_follow {
 };
 
 // Translates an SQLite result code into a code of the store, with the sentence.
-int store_follow_result(struct store_follow *follow, int rc);
+int store_follow_translate(struct store_follow *follow, int rc);
 
 // follow_segment.c: opens a segment in place of the one that is open, which stays open on failure.
 // `number`: as its name says; 0: ask the file.
@@ -130,6 +123,10 @@ void store_follow_forget_rows(struct store_follow *follow);
 
 // follow_tables.c: room for STORE_FOLLOW_ROWS rows of any small table; NULL when memory is short.
 void *store_follow_room(struct store_follow *follow);
+
+// follow_tables.c: until where rows may be read; `limit` is the member for their table of the place
+// where the follower ends.
+int64_t store_follow_end_of(const struct store_follow *follow, int64_t limit);
 
 // follow_tables.c: values of a row.
 struct store_maybe store_follow_maybe(sqlite3_stmt *stmt, int column);

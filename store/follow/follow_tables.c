@@ -4,11 +4,11 @@
 // sweep reads all rows, and hands out those whose contents have another hash value than those that
 // were handed out last; what was added is found by its id alone. One buffer has room for the rows
 // of any of them.
-#include <errno.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/hash_value.h"
+#include "protocol/base/origin.h"
 #include "store/db/sql.h"
 #include "store/follow/follow.h"
 #include "store/follow/follow_state.h"
@@ -16,6 +16,7 @@
 #include "store/write/name_rows.h"
 
 #define KEPT_TEXT ((size_t)1 << 20)
+#define SEEN_MAX ((size_t)1 << 19) // rows, in 16 MiB; more, and all of them are handed out again
 
 void *store_follow_room(struct store_follow *follow) {
     union {
@@ -41,18 +42,15 @@ struct store_maybe store_follow_maybe(sqlite3_stmt *stmt, int column) {
 
 int store_follow_text(struct store_follow *follow, sqlite3_stmt *stmt, int column,
                       struct nvtxt_slice *text) {
-    const char *data = (const char *)sqlite3_column_text(stmt, column);
-    size_t len = (size_t)sqlite3_column_bytes(stmt, column);
-    *text = (struct nvtxt_slice){NULL, 0};
-    if (!data) {
-        return sqlite3_column_type(stmt, column) == SQLITE_NULL ? SQLITE_OK : SQLITE_NOMEM;
+    int rc = store_sql_view(stmt, column, text);
+    if (rc != SQLITE_OK || !text->data) {
+        return rc;
     }
-    const char *copy = store_arena_copy(&follow->texts, data, len);
-    *text = (struct nvtxt_slice){copy, len};
-    if (len > STORE_FOLLOW_TEXT) {
+    text->data = store_arena_copy(&follow->texts, text->data, text->len);
+    if (text->len > STORE_FOLLOW_TEXT) {
         sqlite3_db_release_memory(follow->db); // the pages that it came through
     }
-    return copy ? SQLITE_OK : SQLITE_NOMEM;
+    return text->data ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 static bool is_full(const struct store_follow *follow, size_t count, int steps) {
@@ -60,16 +58,9 @@ static bool is_full(const struct store_follow *follow, size_t count, int steps) 
            store_arena_used(&follow->texts) >= STORE_FOLLOW_TEXT;
 }
 
-// ---- Rows that only grow ------------------------------------------------------------------------
+// ---- The tables ---------------------------------------------------------------------------------
 
-static const char diagnostics[] =
-    "SELECT rowid, sourceId, line, \"column\", atNs, severity, stage, code, message, excerpt "
-    "FROM NVTXT_DIAGNOSTICS WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid";
-static const char losses[] = "SELECT rowid, atNs, sourceId, uid, pid, count, reason "
-                             "FROM NVTXT_LOSSES WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid";
-
-// Until where rows may be read; `limit` is a member of the place where the follower ends.
-static int64_t end_of(const struct store_follow *follow, int64_t limit) {
+int64_t store_follow_end_of(const struct store_follow *follow, int64_t limit) {
     if (!follow->has_limit || follow->facts.number < follow->limit_segment) {
         return INT64_MAX;
     }
@@ -100,76 +91,6 @@ static int take_loss(struct store_follow *follow, sqlite3_stmt *stmt, size_t at)
                                       .count = sqlite3_column_int64(stmt, 5)};
     return store_follow_text(follow, stmt, 6, &row->reason);
 }
-
-struct grown {
-    enum store_follow_stmt which;
-    const char *text;
-    int (*take)(struct store_follow *follow, sqlite3_stmt *stmt, size_t at);
-};
-
-// `*after` moves to the last row that is handed out.
-static int read_grown(struct store_follow *follow, const struct grown *table, int64_t *after,
-                      int64_t end, size_t *count) {
-    *count = 0;
-    if (!follow->reader) {
-        return STORE_NOT_FOUND;
-    }
-    sqlite3_stmt **stmt = &follow->stmts[table->which];
-    int64_t last = *after;
-    size_t rows = 0;
-    int rc = store_follow_room(follow) ? SQLITE_OK : SQLITE_NOMEM;
-    rc = rc ?: store_sql_prepare(follow->db, stmt, table->text);
-    rc = rc ?: store_sql_bind(*stmt, "ii", *after, end);
-    while (!is_full(follow, rows, 0) && store_sql_next(*stmt, &rc)) {
-        last = sqlite3_column_int64(*stmt, 0);
-        rc = table->take(follow, *stmt, rows++);
-    }
-    rc = *stmt ? store_sql_done(*stmt, rc) : rc;
-    if (rc == SQLITE_OK) {
-        *after = last;
-        *count = rows;
-    }
-    return rc != SQLITE_OK ? store_follow_result(follow, rc) : rows ? STORE_DONE : STORE_NOT_FOUND;
-}
-
-int store_follow_diagnostics(struct store_follow *follow,
-                             const struct store_follow_diagnostic **rows, size_t *count) {
-    static const struct grown table = {STORE_FOLLOW_DIAGNOSTICS, diagnostics, take_diagnostic};
-    int64_t end = end_of(follow, follow->limit.diagnostic_row);
-    int result = read_grown(follow, &table, &follow->place.diagnostic_row, end, count);
-    *rows = follow->rows;
-    return result;
-}
-
-int store_follow_losses(struct store_follow *follow, const struct store_follow_loss **rows,
-                        size_t *count) {
-    static const struct grown table = {STORE_FOLLOW_LOSSES, losses, take_loss};
-    int64_t end = end_of(follow, follow->limit.loss_row);
-    int result = read_grown(follow, &table, &follow->place.loss_row, end, count);
-    *rows = follow->rows;
-    return result;
-}
-
-// ---- Rows that change ---------------------------------------------------------------------------
-
-// Each begins with the keys of a row: its id, or three numbers.
-#define SOURCES(levels)                                                                            \
-    "SELECT id, kind, sessionId, name, displayName, peerComm, ended, peerPid, peerUid, peerGid, "  \
-    "openedNs, closedNs, lines, events, warnings, errors, firstNs, lastNs, " levels                \
-    " FROM NVTXT_SOURCES WHERE id > ?1 ORDER BY id"
-static const char domains[] = "SELECT id, name FROM NVTXT_DOMAINS WHERE id > ?1 ORDER BY id";
-static const char processes[] =
-    "SELECT rowid, pid, name FROM PROCESSES WHERE rowid > ?1 ORDER BY rowid";
-static const char threads[] =
-    "SELECT t.nameId, t.globalTid, s.value FROM ThreadNames t JOIN StringIds s ON s.id = t.nameId "
-    "WHERE t.nameId > ?1 ORDER BY t.nameId";
-// Kind 33 is a category of all processes, of an older version.
-static const char categories[] =
-    "SELECT n.kind, n.domainId, n.key, e.text FROM NVTXT_NAME_ROWS n JOIN NVTX_EVENTS e "
-    "ON e.rowid = n.row WHERE (n.kind, n.domainId, n.key) > (?1, ?2, ?3) AND n.kind IN (3, 33) "
-    "ORDER BY n.kind, n.domainId, n.key";
-
-_Static_assert(STORE_ROW_CATEGORY == 3, "the kind in the statement");
 
 static int take_source(struct store_follow *follow, sqlite3_stmt *stmt, size_t at) {
     struct store_follow_source *row = (struct store_follow_source *)follow->rows + at;
@@ -218,12 +139,78 @@ static int take_category(struct store_follow *follow, sqlite3_stmt *stmt, size_t
     return store_follow_text(follow, stmt, 3, &row->name);
 }
 
-struct changing {
-    enum store_follow_stmt which;
-    const char *text;
-    int keys; // how many columns
+// A statement begins with the keys of a row: its id, or three numbers. Kind 33 is a category of all
+// processes, of an older version.
+#define SOURCES(levels)                                                                            \
+    "SELECT id, kind, sessionId, name, displayName, peerComm, ended, peerPid, peerUid, peerGid, "  \
+    "openedNs, closedNs, lines, events, warnings, errors, firstNs, lastNs, " levels                \
+    " FROM NVTXT_SOURCES WHERE id > ?1 ORDER BY id"
+_Static_assert(STORE_ROW_CATEGORY == 3, "the kind in the statement");
+
+struct table {
+    int keys; // how many columns, of rows that change
     int (*take)(struct store_follow *follow, sqlite3_stmt *stmt, size_t at);
+    const char *text;
 };
+
+static const struct table tables[] = {
+    [STORE_FOLLOW_DIAGNOSTICS] =
+        {0, take_diagnostic,
+         "SELECT rowid, sourceId, line, \"column\", atNs, severity, stage, code, message, excerpt "
+         "FROM NVTXT_DIAGNOSTICS WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid"},
+    [STORE_FOLLOW_LOSSES] = {0, take_loss,
+                             "SELECT rowid, atNs, sourceId, uid, pid, count, reason "
+                             "FROM NVTXT_LOSSES WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid"},
+    [STORE_FOLLOW_SOURCES] = {1, take_source, SOURCES("levels")},
+    [STORE_FOLLOW_DOMAINS] = {1, take_domain,
+                              "SELECT id, name FROM NVTXT_DOMAINS WHERE id > ?1 ORDER BY id"},
+    [STORE_FOLLOW_PROCESSES] =
+        {1, take_name, "SELECT rowid, pid, name FROM PROCESSES WHERE rowid > ?1 ORDER BY rowid"},
+    [STORE_FOLLOW_THREADS] = {1, take_name,
+                              "SELECT t.nameId, t.globalTid, s.value FROM ThreadNames t JOIN "
+                              "StringIds s ON s.id = t.nameId "
+                              "WHERE t.nameId > ?1 ORDER BY t.nameId"},
+    [STORE_FOLLOW_CATEGORIES] =
+        {3, take_category,
+         "SELECT n.kind, n.domainId, n.key, e.text FROM NVTXT_NAME_ROWS n JOIN NVTX_EVENTS e "
+         "ON e.rowid = n.row WHERE (n.kind, n.domainId, n.key) > (?1, ?2, ?3) AND n.kind IN "
+         "(3, 33) ORDER BY n.kind, n.domainId, n.key"},
+};
+
+static int prepare(struct store_follow *follow, enum store_follow_table table) {
+    bool has_no_levels = table == STORE_FOLLOW_SOURCES && !follow->facts.has_levels;
+    if (!store_follow_room(follow)) {
+        return SQLITE_NOMEM;
+    }
+    return store_sql_prepare(follow->db, &follow->stmts[table],
+                             has_no_levels ? SOURCES("NULL") : tables[table].text);
+}
+
+// ---- Rows that only grow ------------------------------------------------------------------------
+
+// `*after` moves to the last row that is handed out; `limit` is where the follower ends.
+static int read_grown(struct store_follow *follow, enum store_follow_table table, int64_t *after,
+                      int64_t limit, size_t *count) {
+    sqlite3_stmt **stmt = &follow->stmts[table];
+    int64_t last = *after;
+    size_t rows = 0;
+    int rc = prepare(follow, table);
+    rc = rc ?: store_sql_bind(*stmt, "ii", *after, store_follow_end_of(follow, limit));
+    while (!is_full(follow, rows, 0) && store_sql_next(*stmt, &rc)) {
+        last = sqlite3_column_int64(*stmt, 0);
+        rc = tables[table].take(follow, *stmt, rows++);
+    }
+    rc = *stmt ? store_sql_done(*stmt, rc) : rc;
+    if (rc == SQLITE_OK) {
+        *after = last;
+        *count = rows;
+    }
+    return rc != SQLITE_OK ? store_follow_translate(follow, rc)
+           : rows          ? STORE_DONE
+                           : STORE_NOT_FOUND;
+}
+
+// ---- Rows that change ---------------------------------------------------------------------------
 
 static uint64_t hash_of(sqlite3_stmt *stmt, int first, int last, uint64_t hash) {
     for (int i = first; i < last; i++) {
@@ -241,12 +228,23 @@ static uint64_t hash_of(sqlite3_stmt *stmt, int first, int last, uint64_t hash) 
     return hash;
 }
 
-// Whether the row is new, or other than the last time: 1, 0 or -ENOMEM.
-static int has_changed(struct store_follow *follow, const struct changing *table,
+// Whether the row is new, or other than the last time: 1, 0 or -ENOMEM. Of two rows with the same
+// key value each is always other than the last one, which does no harm.
+static int has_changed(struct store_follow *follow, enum store_follow_table table,
                        sqlite3_stmt *stmt) {
-    uint64_t key = hash_of(stmt, 0, table->keys, nvtxt_hash_number(table->which));
-    uint64_t contents = hash_of(stmt, table->keys, sqlite3_column_count(stmt), 0);
-    return store_seen_put(&follow->seen, key, contents);
+    uint64_t key = hash_of(stmt, 0, tables[table].keys, nvtxt_hash_number(table));
+    uint64_t contents =
+        hash_of(stmt, tables[table].keys, sqlite3_column_count(stmt), 0) | 1; // not 0
+    if (follow->seen.count == SEEN_MAX) {
+        nvtxt_map_clear(&follow->seen);
+    }
+    uint64_t *last = nvtxt_map_value(&follow->seen, key);
+    if (!last) {
+        return nvtxt_origin(-ENOMEM);
+    }
+    bool is_other = *last != contents;
+    *last = contents;
+    return is_other;
 }
 
 static void begin_sweep(struct store_follow_sweep *sweep, enum store_follow_what what) {
@@ -255,111 +253,101 @@ static void begin_sweep(struct store_follow_sweep *sweep, enum store_follow_what
     sweep->domain = sweep->key = INT64_MIN;
 }
 
-static void move_sweep(struct store_follow_sweep *sweep, const struct changing *table,
+static void move_sweep(struct store_follow_sweep *sweep, enum store_follow_table table,
                        sqlite3_stmt *stmt) {
     sweep->at = sqlite3_column_int64(stmt, 0);
     sweep->top = sweep->at > sweep->top ? sweep->at : sweep->top;
-    if (table->keys == 3) {
+    if (tables[table].keys == 3) {
         sweep->domain = sqlite3_column_int64(stmt, 1);
         sweep->key = sqlite3_column_int64(stmt, 2);
     }
 }
 
 // Steps through rows until the table ends or the chunk is full. Returns an SQLite result code.
-static int sweep_rows(struct store_follow *follow, const struct changing *table, bool *at_end,
+static int sweep_rows(struct store_follow *follow, enum store_follow_table table, bool *at_end,
                       size_t *count) {
-    struct store_follow_sweep *sweep = &follow->sweeps[table->which];
-    sqlite3_stmt *stmt = follow->stmts[table->which];
-    int rc =
-        store_sql_bind(stmt, table->keys == 3 ? "iii" : "i", sweep->at, sweep->domain, sweep->key);
+    struct store_follow_sweep *sweep = &follow->sweeps[table];
+    sqlite3_stmt *stmt = follow->stmts[table];
+    int rc = store_sql_bind(stmt, tables[table].keys == 3 ? "iii" : "i", sweep->at, sweep->domain,
+                            sweep->key);
     for (int steps = 0; rc == SQLITE_OK && !is_full(follow, *count, steps); steps++) {
         if (!store_sql_next(stmt, &rc)) {
             *at_end = rc == SQLITE_OK;
             break;
         }
         int changed = has_changed(follow, table, stmt);
-        rc = changed < 0 ? SQLITE_NOMEM : changed ? table->take(follow, stmt, *count) : SQLITE_OK;
+        rc = changed < 0 ? SQLITE_NOMEM
+             : changed   ? tables[table].take(follow, stmt, *count)
+                         : SQLITE_OK;
         *count += changed > 0;
         move_sweep(sweep, table, stmt);
     }
     return store_sql_done(stmt, rc);
 }
 
-static int read_changing(struct store_follow *follow, const struct changing *table,
+static int read_changing(struct store_follow *follow, enum store_follow_table table,
                          enum store_follow_what what, size_t *count) {
-    struct store_follow_sweep *sweep = &follow->sweeps[table->which];
+    struct store_follow_sweep *sweep = &follow->sweeps[table];
     bool at_end = false;
     size_t rows = 0;
-    *count = 0;
-    if (!follow->reader) {
-        return STORE_NOT_FOUND;
-    }
     if (!sweep->is_on) {
         begin_sweep(sweep, what);
     }
-    int rc = store_follow_room(follow) ? SQLITE_OK : SQLITE_NOMEM;
-    rc = rc ?: store_sql_prepare(follow->db, &follow->stmts[table->which], table->text);
+    int rc = prepare(follow, table);
     rc = rc ?: sweep_rows(follow, table, &at_end, &rows);
     sweep->is_on = rc == SQLITE_OK && !(at_end && rows == 0);
     if (rc != SQLITE_OK) {
-        return store_follow_result(follow, rc);
+        return store_follow_translate(follow, rc);
     }
     *count = rows;
     return sweep->is_on ? STORE_DONE : STORE_NOT_FOUND;
 }
 
-int store_follow_sources(struct store_follow *follow, enum store_follow_what what,
-                         const struct store_follow_source **rows, size_t *count) {
-    static const struct changing table = {STORE_FOLLOW_SOURCES, SOURCES("levels"), 1, take_source};
-    static const struct changing older = {STORE_FOLLOW_SOURCES, SOURCES("NULL"), 1, take_source};
-    int result = read_changing(follow, follow->facts.has_levels ? &table : &older, what, count);
-    *rows = follow->rows;
-    return result;
-}
-
-int store_follow_domains(struct store_follow *follow, enum store_follow_what what,
-                         const struct store_follow_domain **rows, size_t *count) {
-    static const struct changing table = {STORE_FOLLOW_DOMAINS, domains, 1, take_domain};
-    int result = read_changing(follow, &table, what, count);
-    *rows = follow->rows;
-    return result;
-}
-
-int store_follow_processes(struct store_follow *follow, enum store_follow_what what,
-                           const struct store_follow_name **rows, size_t *count) {
-    static const struct changing table = {STORE_FOLLOW_PROCESSES, processes, 1, take_name};
-    int result = read_changing(follow, &table, what, count);
-    *rows = follow->rows;
-    return result;
-}
-
-int store_follow_threads(struct store_follow *follow, enum store_follow_what what,
-                         const struct store_follow_name **rows, size_t *count) {
-    static const struct changing table = {STORE_FOLLOW_THREADS, threads, 1, take_name};
-    int result = read_changing(follow, &table, what, count);
-    *rows = follow->rows;
-    return result;
-}
-
 // A category that comes has a row among those of the events.
-int store_follow_categories(struct store_follow *follow, enum store_follow_what what,
-                            const struct store_follow_category **rows, size_t *count) {
-    static const struct changing table = {STORE_FOLLOW_CATEGORIES, categories, 3, take_category};
-    *count = 0;
-    *rows = follow->rows;
+static int read_categories(struct store_follow *follow, enum store_follow_what what,
+                           size_t *count) {
     if (!follow->sweeps[STORE_FOLLOW_CATEGORIES].is_on) {
         if (what == STORE_FOLLOW_ADDED && !follow->has_new_categories) {
             return STORE_NOT_FOUND;
         }
         follow->has_new_categories = false;
     }
-    int result = read_changing(follow, &table, STORE_FOLLOW_CHANGED, count);
+    return read_changing(follow, STORE_FOLLOW_CATEGORIES, STORE_FOLLOW_CHANGED, count);
+}
+
+static int read_table(struct store_follow *follow, enum store_follow_table table,
+                      enum store_follow_what what, size_t *count) {
+    struct store_place *place = &follow->place;
+    switch (table) {
+    case STORE_FOLLOW_DIAGNOSTICS:
+        return read_grown(follow, table, &place->diagnostic_row, follow->limit.diagnostic_row,
+                          count);
+    case STORE_FOLLOW_LOSSES:
+        return read_grown(follow, table, &place->loss_row, follow->limit.loss_row, count);
+    case STORE_FOLLOW_SOURCES:
+    case STORE_FOLLOW_DOMAINS:
+    case STORE_FOLLOW_PROCESSES:
+    case STORE_FOLLOW_THREADS:
+        return read_changing(follow, table, what, count);
+    case STORE_FOLLOW_CATEGORIES:
+        return read_categories(follow, what, count);
+    case STORE_FOLLOW_TABLES:
+        break;
+    }
+    assert(!"a table");
+    return STORE_NOT_FOUND;
+}
+
+int store_follow_rows(struct store_follow *follow, enum store_follow_table table,
+                      enum store_follow_what what, const void **rows, size_t *count) {
+    *count = 0;
+    int r = follow->reader ? read_table(follow, table, what, count) : STORE_NOT_FOUND;
     *rows = follow->rows;
-    return result;
+    return r;
 }
 
 void store_follow_forget_rows(struct store_follow *follow) {
-    store_seen_forget(&follow->seen);
+    nvtxt_map_clear(&follow->seen);
     memset(follow->sweeps, 0, sizeof(follow->sweeps));
     follow->has_new_categories = true;
 }

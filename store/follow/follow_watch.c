@@ -4,12 +4,12 @@
 // log of the newest one. What is read from the descriptor is only looked through for names of this
 // store. The keeper's index, the -shm and other people's files wake nobody's reader. A watch makes
 // each write of the daemon dearer, so it ends with the first change that it finds.
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "protocol/base/origin.h"
 #include "store/follow/follow.h"
 #include "store/follow/follow_state.h"
 
@@ -18,17 +18,12 @@
      IN_MOVE_SELF | IN_ONLYDIR)
 #define GONE (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT)
 
-static const char *name_of(const struct store_follow *follow) {
-    const char *slash = strrchr(follow->path, '/');
-    return slash ? slash + 1 : follow->path;
-}
-
 static int watch_folder(struct store_follow *follow) {
     char folder[PATH_MAX];
-    size_t len = (size_t)(name_of(follow) - follow->path);
+    size_t len = (size_t)(nvtxt_base_name(follow->path) - follow->path);
     snprintf(folder, sizeof(folder), "%.*s", (int)len, follow->path);
     follow->watched = inotify_add_watch(follow->watch, len ? folder : ".", WANTED);
-    return follow->watched < 0 ? -errno : 0;
+    return follow->watched < 0 ? nvtxt_origin(-errno) : 0;
 }
 
 static bool ends_in(const char *name, const char *ending) {
@@ -37,7 +32,7 @@ static bool ends_in(const char *name, const char *ending) {
 }
 
 static bool is_of_store(const struct store_follow *follow, const struct inotify_event *event) {
-    const char *name = name_of(follow);
+    const char *name = nvtxt_base_name(follow->path);
     size_t stem = strlen(name) - (ends_in(name, ".sqlite") ? strlen(".sqlite") : 0);
     return event->len > 0 && strncmp(event->name, name, stem) == 0 &&
            !ends_in(event->name, "-shm") && !ends_in(event->name, ".ended") &&
@@ -71,7 +66,7 @@ int store_follow_watch(struct store_follow *follow, int *fd) {
     }
     *fd = follow->watch;
     if (follow->watch < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     if (follow->watched >= 0) {
         return 0;

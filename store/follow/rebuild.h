@@ -11,9 +11,6 @@
 // Functions return what those of follow.h do; the sentence is in store_rebuild_error().
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "store/follow/follow_rows.h"
 
 struct store_rebuild;

@@ -38,52 +38,45 @@ int store_rebuild_end_batch(struct store_rebuild *rebuild) {
     const struct store_rebuild_batch *batch = &rebuild->batch;
     int rc = end_run(rebuild);
     if (batch->events > 0) {
-        rc = rc
-                 ?: STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_BATCH, "iiiiii", batch->first,
-                                      batch->last, batch->min_start, batch->max_end,
-                                      batch->committed_ns, batch->events);
+        if (rc == 0) {
+            rc = STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_BATCH, "iiiiii", batch->first,
+                                   batch->last, batch->min_start, batch->max_end,
+                                   batch->committed_ns, batch->events);
+        }
     }
     rebuild->batch = (struct store_rebuild_batch){0};
     return rc;
 }
 
+_Static_assert(STORE_EVENT_PAYLOAD_COLUMNS == 6, "as many NULLs are bound below");
+
+// In place of the NULL of its column.
 static int bind_payload(sqlite3_stmt *stmt, const struct nvtxt_payload *payload) {
-    const int first = 13; // of the columns of payloads
-    int rc = SQLITE_OK;
-    for (int i = 0; i < STORE_EVENT_PAYLOAD_COLUMNS; i++) {
-        rc = rc ?: sqlite3_bind_null(stmt, first + i);
-    }
+    const int before = 12; // parameters before those of payloads
     if (payload->kind == NVTXT_PAYLOAD_NONE) {
-        return rc;
+        return SQLITE_OK;
     }
-    int column = first + (int)store_event_payload_column(payload->kind) - 1;
-    bool real = payload->kind == NVTXT_PAYLOAD_DOUBLE || payload->kind == NVTXT_PAYLOAD_FLOAT;
-    return rc
-               ?: real ? sqlite3_bind_double(stmt, column, payload->real)
-                       : sqlite3_bind_int64(stmt, column, payload->int64);
+    int index = before + (int)store_event_payload_column(payload->kind);
+    return nvtxt_payload_is_real(payload->kind) ? sqlite3_bind_double(stmt, index, payload->real)
+                                                : sqlite3_bind_int64(stmt, index, payload->int64);
 }
 
 static int insert_event(struct store_rebuild *rebuild, const struct store_read_event *event,
                         int64_t row) {
+    struct store_maybe end_tid = {event->ended_elsewhere, (int64_t)event->end_global_tid};
+    struct nvtxt_slice json = {event->json.len > 0 ? event->json.data : NULL, event->json.len};
+    int64_t range_id = event->type == NVTXT_EVENT_START_END ? row : 0;
     int64_t text_id;
     int rc = store_rebuild_intern(rebuild, event->text, &text_id);
     rc = rc ?: store_rebuild_ready(rebuild, STORE_REBUILD_ADD_EVENT);
     sqlite3_stmt *stmt = rebuild->stmts[STORE_REBUILD_ADD_EVENT];
-    rc = rc
-             ?: store_sql_bind(stmt, "iiiiisiiii", row, event->start, event->end,
-                               (int64_t)event->type, event->type == NVTXT_EVENT_START_END ? row : 0,
-                               event->text.data, event->text.len, (int64_t)event->category,
-                               (int64_t)event->color, (int64_t)event->global_tid, event->domain_id);
-    rc = rc
-             ?: event->ended_elsewhere
-                ? sqlite3_bind_int64(stmt, 11, (int64_t)event->end_global_tid)
-                : sqlite3_bind_null(stmt, 11);
-    rc = rc ?: sqlite3_bind_int64(stmt, 12, text_id);
+    if (rc == SQLITE_OK) {
+        rc = store_sql_bind(stmt, "iiiiisiiiiminnnnnno", row, event->start, event->end,
+                            (int64_t)event->type, range_id, event->text.data, event->text.len,
+                            (int64_t)event->category, (int64_t)event->color,
+                            (int64_t)event->global_tid, event->domain_id, end_tid, text_id, json);
+    }
     rc = rc ?: bind_payload(stmt, &event->payload);
-    rc = rc
-             ?: event->json.len > 0
-                ? sqlite3_bind_text(stmt, 19, event->json.data, (int)event->json.len, SQLITE_STATIC)
-                : sqlite3_bind_null(stmt, 19);
     return rc ?: store_sql_run(stmt);
 }
 

@@ -20,22 +20,27 @@ static int add_name_row(struct store_rebuild *rebuild, const struct name_row *na
                         int64_t key) {
     int64_t row = rebuild->next_row++;
     int rc = store_rebuild_end_batch(rebuild);
-    rc = rc
-             ?: STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_NAME, "iiisiiii", row,
-                                  rebuild->last_start, name->type, name->text.data, name->text.len,
-                                  name->category, name->global_tid, name->domain, name->text_id);
-    return rc
-               ?: STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_NAME_ROW, "iiii", kind,
-                                    name->type == NVTXT_EVENT_THREAD ? 0 : name->domain, key, row);
+    if (rc == 0) {
+        rc = STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_NAME, "iiisiiii", row,
+                               rebuild->last_start, name->type, name->text.data, name->text.len,
+                               name->category, name->global_tid, name->domain, name->text_id);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    return STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_NAME_ROW, "iiii", kind,
+                             name->type == NVTXT_EVENT_THREAD ? 0 : name->domain, key, row);
 }
 
 static int add_process(struct store_rebuild *rebuild, int64_t pid, struct nvtxt_slice name) {
     int rc = STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_PROCESS, "iis", pid << 24, pid, name.data,
                                name.len);
-    return rc
-               ?: STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_NAME_ROW, "iiii",
-                                    (int64_t)STORE_ROW_PROCESS, (int64_t)0, pid,
-                                    (int64_t)sqlite3_last_insert_rowid(rebuild->db));
+    if (rc != 0) {
+        return rc;
+    }
+    return STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_NAME_ROW, "iiii",
+                             (int64_t)STORE_ROW_PROCESS, (int64_t)0, pid,
+                             (int64_t)sqlite3_last_insert_rowid(rebuild->db));
 }
 
 int store_rebuild_process(struct store_rebuild *rebuild, const struct store_follow_name *row) {
@@ -55,9 +60,10 @@ static int add_thread(struct store_rebuild *rebuild, int64_t global_tid, struct 
         name, default_name(text, sizeof(text), "Thread", global_tid & NVTXT_ID_MAX));
     int rc = store_rebuild_add_string(rebuild, name, &row.text_id);
     rc = rc ?: STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_THREAD, "ii", row.text_id, global_tid);
-    rc = rc
-             ?: STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_NAME_ROW, "iiii",
-                                  (int64_t)STORE_ROW_THREAD, (int64_t)0, global_tid, row.text_id);
+    if (rc == 0) {
+        rc = STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_NAME_ROW, "iiii",
+                               (int64_t)STORE_ROW_THREAD, (int64_t)0, global_tid, row.text_id);
+    }
     return rc != SQLITE_OK || is_default ? rc : add_name_row(rebuild, &row, row.type, global_tid);
 }
 

@@ -10,7 +10,7 @@
 
 #include "protocol/base/slice.h"
 #include "store/db/sql.h"
-#include "store/value/intern.h"
+#include "store/value/arena.h"
 
 enum store_rebuild_statement {
     STORE_REBUILD_ADD_EVENT,

@@ -3,9 +3,8 @@
 // Whoever has the store open, SQLite or not, holds a shared lock of its main file. So this takes
 // the exclusive one, as SQLite does before it deletes a log at the last close. In exclusive locking
 // mode SQLite needs no -shm. https://www.sqlite.org/wal.html, "Use of WAL Without Shared-Memory"
-#include "store/lock/renew.h"
+#include "store/lock/locks.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,6 +12,8 @@
 #include <unistd.h>
 
 #include <sqlite3.h>
+
+#include "protocol/base/origin.h"
 
 static int open_alone(sqlite3 **db, const char *file) {
     int on = 1;
@@ -31,22 +32,22 @@ static int replace(const char *file) {
     struct stat status;
     if (snprintf(log, sizeof(log), "%s-wal", file) >= (int)sizeof(log) ||
         snprintf(shm, sizeof(shm), "%s-shm", file) >= (int)sizeof(shm)) {
-        return -ENAMETOOLONG;
+        return nvtxt_origin(-ENAMETOOLONG);
     }
     if (stat(log, &status) == 0 ? status.st_size > 0 : errno != ENOENT) {
         return 1;
     }
     if (unlink(shm) < 0 && errno != ENOENT) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     int fd = open(shm, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    return fd < 0 ? -errno : close(fd) < 0 ? -errno : 0;
+    return fd < 0 ? nvtxt_origin(-errno) : close(fd) < 0 ? nvtxt_origin(-errno) : 0;
 }
 
 int store_shm_renew(const char *file) {
     sqlite3 *db = NULL;
     int rc = open_alone(&db, file);
-    int r = rc == SQLITE_OK ? replace(file) : rc == SQLITE_NOMEM ? -ENOMEM : 1;
+    int r = rc == SQLITE_OK ? replace(file) : rc == SQLITE_NOMEM ? nvtxt_origin(-ENOMEM) : 1;
     sqlite3_close(db);
     return r;
 }

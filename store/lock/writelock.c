@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Only the main file is wrapped: in a VFS -shm has no file of its own, and SQLite asks the main
-// file for its locks. The log and temporary files are the system's own, so the files that are
-// written most are as fast as before.
+// Only the main file is changed: in a VFS -shm has no file of its own, and SQLite asks the main
+// file for its locks. Its methods are those of the system's VFS, with two of our own.
 #include "store/lock/writelock.h"
 
 #include <pthread.h>
@@ -13,10 +12,11 @@
 #define LOCKS_OF_RECOVERY 3
 #define SHM_BYTES 32768 // of a region, the only size that SQLite asks for
 
-struct kept_file {
-    sqlite3_file base;
+// After what the system's VFS keeps of a main file.
+struct kept {
+    sqlite3_io_methods own;         // the system's, with two of ours
+    const sqlite3_io_methods *real; // the system's
     bool held;
-    sqlite3_file *real; // after this struct, in the same memory
 };
 
 bool store_writelock_shared;
@@ -26,126 +26,52 @@ static sqlite3_vfs *system_vfs;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool registered;
 
-static struct kept_file *kept_of(sqlite3_file *file) {
-    return (struct kept_file *)(void *)file;
-}
-
-static sqlite3_file *real_of(sqlite3_file *file) {
-    return kept_of(file)->real;
+static struct kept *kept_of(sqlite3_file *file) {
+    return (struct kept *)(void *)((char *)file + system_vfs->szOsFile);
 }
 
 // ---- The lock -----------------------------------------------------------------------------------
 
-static void give_back(struct kept_file *file) {
-    if (file->held) {
-        file->held = false;
-        file->real->pMethods->xShmLock(file->real, WRITE_LOCK, 1,
-                                       SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+static void give_back(sqlite3_file *file) {
+    struct kept *kept = kept_of(file);
+    if (kept->held) {
+        kept->held = false;
+        kept->real->xShmLock(file, WRITE_LOCK, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
     }
 }
 
-static int kept_shm_lock(sqlite3_file *base, int offset, int n, int flags) {
-    struct kept_file *file = kept_of(base);
+static int kept_shm_lock(sqlite3_file *file, int offset, int n, int flags) {
+    struct kept *kept = kept_of(file);
     if (offset != WRITE_LOCK || store_writelock_shared) {
-        return file->real->pMethods->xShmLock(file->real, offset, n, flags);
+        return kept->real->xShmLock(file, offset, n, flags);
     }
     if (flags & SQLITE_SHM_UNLOCK) {
         return SQLITE_OK;
     }
-    int rc = file->held ? SQLITE_OK : file->real->pMethods->xShmLock(file->real, offset, n, flags);
-    file->held = rc == SQLITE_OK;
+    int rc = kept->held ? SQLITE_OK : kept->real->xShmLock(file, offset, n, flags);
+    kept->held = rc == SQLITE_OK;
     return rc;
 }
 
+// SQLite keeps a lock that is still held while this process has another connection to the file.
 static int kept_shm_unmap(sqlite3_file *file, int remove) {
-    give_back(kept_of(file));
-    return real_of(file)->pMethods->xShmUnmap(real_of(file), remove);
+    give_back(file);
+    return kept_of(file)->real->xShmUnmap(file, remove);
 }
-
-static int kept_close(sqlite3_file *file) {
-    give_back(kept_of(file));
-    return real_of(file)->pMethods->xClose(real_of(file));
-}
-
-// ---- What goes to the system's VFS
-// --------------------------------------------------------------------------
-
-#define REAL(file, method, ...) real_of(file)->pMethods->method(real_of(file), __VA_ARGS__)
-
-static int kept_read(sqlite3_file *file, void *data, int size, sqlite3_int64 at) {
-    return REAL(file, xRead, data, size, at);
-}
-static int kept_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 at) {
-    return REAL(file, xWrite, data, size, at);
-}
-static int kept_truncate(sqlite3_file *file, sqlite3_int64 size) {
-    return REAL(file, xTruncate, size);
-}
-static int kept_sync(sqlite3_file *file, int flags) {
-    return REAL(file, xSync, flags);
-}
-static int kept_size(sqlite3_file *file, sqlite3_int64 *size) {
-    return REAL(file, xFileSize, size);
-}
-static int kept_lock(sqlite3_file *file, int level) {
-    return REAL(file, xLock, level);
-}
-static int kept_unlock(sqlite3_file *file, int level) {
-    return REAL(file, xUnlock, level);
-}
-static int kept_check(sqlite3_file *file, int *reserved) {
-    return REAL(file, xCheckReservedLock, reserved);
-}
-static int kept_control(sqlite3_file *file, int op, void *argument) {
-    return REAL(file, xFileControl, op, argument);
-}
-static int kept_sector(sqlite3_file *file) {
-    return real_of(file)->pMethods->xSectorSize(real_of(file));
-}
-static int kept_device(sqlite3_file *file) {
-    return real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
-}
-static int kept_shm_map(sqlite3_file *file, int region, int size, int extend, void volatile **at) {
-    return REAL(file, xShmMap, region, size, extend, at);
-}
-static void kept_shm_barrier(sqlite3_file *file) {
-    real_of(file)->pMethods->xShmBarrier(real_of(file));
-}
-
-static const sqlite3_io_methods methods = {
-    .iVersion = 2,
-    .xClose = kept_close,
-    .xRead = kept_read,
-    .xWrite = kept_write,
-    .xTruncate = kept_truncate,
-    .xSync = kept_sync,
-    .xFileSize = kept_size,
-    .xLock = kept_lock,
-    .xUnlock = kept_unlock,
-    .xCheckReservedLock = kept_check,
-    .xFileControl = kept_control,
-    .xSectorSize = kept_sector,
-    .xDeviceCharacteristics = kept_device,
-    .xShmMap = kept_shm_map,
-    .xShmLock = kept_shm_lock,
-    .xShmBarrier = kept_shm_barrier,
-    .xShmUnmap = kept_shm_unmap,
-};
 
 // ---- The VFS ------------------------------------------------------------------------------------
 
-static int kept_open(sqlite3_vfs *unused, const char *name, sqlite3_file *base, int flags,
+static int kept_open(sqlite3_vfs *unused, const char *name, sqlite3_file *file, int flags,
                      int *out) {
     (void)unused;
-    struct kept_file *file = kept_of(base);
-    if (!(flags & SQLITE_OPEN_MAIN_DB)) {
-        return system_vfs->xOpen(system_vfs, name, base, flags, out);
-    }
-    *file = (struct kept_file){.real = (sqlite3_file *)(void *)(file + 1)};
-    file->real->pMethods = NULL;
-    int rc = system_vfs->xOpen(system_vfs, name, file->real, flags, out);
-    if (file->real->pMethods) { // then SQLite will close it
-        base->pMethods = &methods;
+    int rc = system_vfs->xOpen(system_vfs, name, file, flags, out);
+    if ((flags & SQLITE_OPEN_MAIN_DB) && file->pMethods) { // then SQLite will close it
+        struct kept *kept = kept_of(file);
+        *kept = (struct kept){.own = *file->pMethods, .real = file->pMethods};
+        kept->own.iVersion = 2; // no memory maps
+        kept->own.xShmLock = kept_shm_lock;
+        kept->own.xShmUnmap = kept_shm_unmap;
+        file->pMethods = &kept->own;
     }
     return rc;
 }
@@ -157,7 +83,7 @@ static void register_vfs(void) {
     }
     vfs = *system_vfs;
     vfs.zName = NAME;
-    vfs.szOsFile = (int)sizeof(struct kept_file) + system_vfs->szOsFile;
+    vfs.szOsFile = system_vfs->szOsFile + (int)sizeof(struct kept);
     vfs.xOpen = kept_open;
     registered = sqlite3_vfs_register(&vfs, 0) == SQLITE_OK;
 }
@@ -189,8 +115,8 @@ int store_writelock_take(sqlite3 *db, int user_version) {
 
 void store_writelock_release(sqlite3 *db) {
     sqlite3_file *file = file_of(db);
-    if (file && file->pMethods == &methods) {
-        give_back(kept_of(file));
+    if (file && file->pMethods->xShmLock == kept_shm_lock) {
+        give_back(file);
     }
 }
 
@@ -201,9 +127,10 @@ bool store_writelock_is_free(sqlite3 *db) {
         return true; // this VFS has no such locks
     }
     int rc = file->pMethods->xShmMap(file, 0, SHM_BYTES, 1, &at);
-    rc = rc
-             ?: file->pMethods->xShmLock(file, WRITE_LOCK, LOCKS_OF_RECOVERY,
-                                         SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
+    if (rc == 0) {
+        rc = file->pMethods->xShmLock(file, WRITE_LOCK, LOCKS_OF_RECOVERY,
+                                      SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
+    }
     if (rc == SQLITE_OK) {
         file->pMethods->xShmLock(file, WRITE_LOCK, LOCKS_OF_RECOVERY,
                                  SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // store/lock: locks on a store's files. Our own write lock, kept between two commits (here); whose
-// the locks of others are (locks.h); a copy of a segment that stays locked (beside.h). It knows
+// the locks of others are (locks.h); a copy of a segment that stays locked (beside.c). It knows
 // SQLite's files and their locks, but no tables. Any thread, except where a function names one.
 //
 // Everybody who may read a store in WAL mode may lock bytes of its -shm for reading, and a byte

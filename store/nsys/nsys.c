@@ -4,16 +4,12 @@
 // away when anything fails. Memory stays flat because SQLite writes pages when it needs room.
 #include "store/nsys/nsys.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/db/connection.h"
-#include "store/db/result.h"
-#include "store/db/sql.h"
-#include "store/db/stranger.h"
-#include "store/nsys/nsys_names.h"
+#include "protocol/base/origin.h"
+#include "store/db/header.h"
 #include "store/nsys/nsys_rows.h"
 #include "store/value/codes.h"
 
@@ -47,10 +43,11 @@ static int open_file(struct store_nsys *nsys, const char *path) {
     // Before the guard: a guarded connection cannot switch its journal off.
     rc = store_sql_exec(nsys->db, "PRAGMA journal_mode = OFF");
     rc = rc ?: store_stranger_guard(nsys->db);
-    return rc
-               ?: store_sql_exec(nsys->db,
-                                 "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-                                 "PRAGMA cache_size = -" CACHE_KIB "; BEGIN IMMEDIATE");
+    if (rc != 0) {
+        return rc;
+    }
+    return store_sql_exec(nsys->db, "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+                                    "PRAGMA cache_size = -" CACHE_KIB "; BEGIN IMMEDIATE");
 }
 
 static int open_rest(struct store_nsys *nsys) {
@@ -74,21 +71,21 @@ int store_nsys_open(struct store_nsys **out, const char *path, const char *name,
     if (!nsys || !nsys->name) {
         free(nsys);
         snprintf(error, size, "cannot open %s: out of memory", name);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     int rc = open_file(nsys, path);
     rc = rc ?: open_rest(nsys);
-    int result = store_result_say(nsys->db, rc, "read", name, error, size);
-    const char *missing = result == STORE_DONE ? store_nsys_rows_lack(nsys) : NULL;
+    int r = store_result_say(nsys->db, rc, "read", name, error, size);
+    const char *missing = r == STORE_DONE ? store_nsys_rows_lack(nsys) : NULL;
     if (missing) {
         snprintf(error, size,
                  "the table NVTX_EVENTS of %s has no column '%s': events cannot be added to it",
                  name, missing);
-        result = STORE_FOREIGN;
+        r = STORE_FOREIGN;
     }
-    if (result != STORE_DONE) {
+    if (r != STORE_DONE) {
         store_nsys_close(nsys);
-        return result;
+        return r;
     }
     *out = nsys;
     return STORE_DONE;
@@ -119,8 +116,8 @@ int store_nsys_place(struct store_nsys *nsys, const struct store_nsys_place *pla
 
 // What a sink returns for `rc`. Every failure ends the merge; its sentence is kept.
 static int sink_result(struct store_nsys *nsys, int rc) {
-    int result = translate(nsys, rc, "write to");
-    return result > 0 ? -EIO : result;
+    int r = translate(nsys, rc, "write to");
+    return r > 0 ? nvtxt_origin(-EIO) : r;
 }
 
 static void leave_out(struct store_nsys *nsys, int64_t first, int64_t last) {

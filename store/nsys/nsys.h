@@ -11,13 +11,8 @@
 // struct store_nsys_place.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "protocol/interp/interp.h"
 #include "store/nsys/nsys_facts.h"
-#include "store/nsys/nsys_place.h"
 
 struct store_nsys;
 

@@ -2,9 +2,8 @@
 //
 // Every table with a column globalTid, globalPid or globalVid is read for targets: an export of
 // several machines may have them in any of these. Names of tables come from the file, so SQLite
-// quotes them
-// (%w). The profiler's own messages (DIAGNOSTIC_EVENT) are left out: their ids may belong to no
-// target.
+// quotes them (%w). The profiler's own messages (DIAGNOSTIC_EVENT) are left out: their ids may
+// belong to no target.
 //
 // ANALYSIS_DETAILS has the session's window. In some exports its times count from the same moment
 // as the events', in others from the boot of the machine. They count from the boot when the start
@@ -146,9 +145,11 @@ static int read_session(sqlite3 *db, struct store_export_facts *facts) {
     int64_t rows = 0;
     rc = store_sql_int(db, "SELECT count(utcEpochNs) FROM TARGET_INFO_SESSION_START_TIME", &rows);
     facts->has_session = rows > 0;
-    return rc
-               ?: store_sql_int(db, "SELECT min(utcEpochNs) FROM TARGET_INFO_SESSION_START_TIME",
-                                &facts->session_ns);
+    if (rc != 0) {
+        return rc;
+    }
+    return store_sql_int(db, "SELECT min(utcEpochNs) FROM TARGET_INFO_SESSION_START_TIME",
+                         &facts->session_ns);
 }
 
 // How much of the window the events span; 0 when they do not reach into it.
@@ -204,9 +205,23 @@ static int read_window(sqlite3 *db, struct store_export_facts *facts) {
     return rc;
 }
 
+static int read_maker(sqlite3 *db, struct store_export_facts *facts) {
+    int64_t rows = 0;
+    int rc = store_export_has(db, "META_DATA_EXPORT", "value", &facts->is_copy);
+    if (rc == SQLITE_OK && facts->is_copy) {
+        rc = store_sql_int(db,
+                           "SELECT count(*) FROM META_DATA_EXPORT WHERE name = 'PRODUCT_NAME' AND "
+                           "value = 'nvtxtd'",
+                           &rows);
+    }
+    facts->is_copy = rows > 0;
+    return rc;
+}
+
 int store_export_facts_read(sqlite3 *db, struct store_export_facts *facts) {
     *facts = (struct store_export_facts){0};
-    int rc = read_targets(db, facts);
+    int rc = read_maker(db, facts);
+    rc = rc ?: read_targets(db, facts);
     rc = rc ?: read_session(db, facts);
     return rc ?: read_window(db, facts);
 }

@@ -7,15 +7,13 @@
 // Two temporary tables remember what is named, so that no scan is needed and memory stays flat:
 // NVTXT_NAME_ROWS for name_rows.c (kinds as in a store; keys with the target in them), and
 // NVTXT_DOMAINS with the id of a display name in each process; process -1 has the id that we gave
-// it.
-#include "store/nsys/nsys_names.h"
+// it. A copy of a store has no names of others: all of them can be changed, and a third table finds
+// its texts.
+#include "store/nsys/nsys_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "store/db/sql.h"
-#include "store/nsys/nsys_rows.h"
 
 #define OURS (-1) // process of an id that we gave
 
@@ -26,6 +24,14 @@ static const char temporary[] =
     "key INTEGER NOT NULL, row INTEGER NOT NULL, PRIMARY KEY (kind, domainId, key)) WITHOUT ROWID;"
     "CREATE TEMP TABLE NVTXT_DOMAINS (name TEXT NOT NULL, process INTEGER NOT NULL, "
     "id INTEGER NOT NULL, PRIMARY KEY (name, process)) WITHOUT ROWID;";
+
+// In a copy of another program's export a process may have another name for the same id.
+static const char of_a_copy[] =
+    "INSERT INTO temp.NVTXT_DOMAINS SELECT d.name, -1, max(d.id) FROM temp.NVTXT_DOMAINS d WHERE "
+    "d.id IN (SELECT id FROM temp.NVTXT_DOMAINS GROUP BY id HAVING count(DISTINCT name) = 1) "
+    "GROUP BY d.name;"
+    "CREATE TEMP TABLE NVTXT_STRINGS (value TEXT PRIMARY KEY, id INTEGER) WITHOUT ROWID;"
+    "INSERT OR IGNORE INTO temp.NVTXT_STRINGS SELECT value, id FROM main.StringIds;";
 
 // ---- What the export has named -----------------------------------------------------------------
 
@@ -67,16 +73,18 @@ int store_nsys_names_load(struct store_nsys *nsys) {
     int rc = store_sql_exec(db, temporary);
     if (rc == SQLITE_OK && store_shape_has(&nsys->threads, 0) &&
         store_shape_has(&nsys->threads, 1)) {
-        rc = store_sql_exec(
-            db, "INSERT OR IGNORE INTO temp.NVTXT_NAME_ROWS SELECT 2, 0, globalTid, nameId "
-                "FROM main.ThreadNames WHERE globalTid IS NOT NULL AND nameId IS NOT NULL");
+        rc =
+            store_sql_exec(db, "INSERT OR IGNORE INTO temp.NVTXT_NAME_ROWS SELECT 2, 0, globalTid, "
+                               "max(nameId, 1) FROM main.ThreadNames WHERE globalTid IS NOT NULL "
+                               "AND nameId IS NOT NULL");
     }
     if (rc == SQLITE_OK && store_shape_has(&nsys->processes, 0)) {
         rc = store_sql_exec(
             db, "INSERT OR IGNORE INTO temp.NVTXT_NAME_ROWS SELECT 1, 0, globalPid >> 24 "
                 "<< 24, rowid FROM main.PROCESSES WHERE globalPid IS NOT NULL");
     }
-    return rc ?: load_event_names(nsys);
+    rc = rc ?: load_event_names(nsys);
+    return rc ?: nsys->facts.is_copy ? store_sql_exec(db, of_a_copy) : rc;
 }
 
 // ---- Statements -------------------------------------------------------------------------------
@@ -88,6 +96,7 @@ static int prepare(struct store_nsys *nsys, enum nsys_stmt which) {
         [SET_STRING] = "UPDATE main.StringIds SET value = ?2 WHERE id = ?1",
         [GET_PROCESS] = "SELECT name FROM main.PROCESSES WHERE rowid = ?1",
         [SET_PROCESS] = "UPDATE main.PROCESSES SET name = ?2 WHERE rowid = ?1",
+        [SET_THREAD] = "UPDATE main.ThreadNames SET nameId = ?2 WHERE globalTid = ?1",
     };
     char name[160];
     char text[320];
@@ -118,9 +127,9 @@ static int compare_kept(struct store_nsys *nsys, enum nsys_stmt which, int64_t r
                         struct nvtxt_slice wanted) {
     int rc = BIND(nsys, which, "i", row);
     sqlite3_stmt *stmt = nsys->stmts[which];
+    struct nvtxt_slice kept;
     if (store_sql_next(stmt, &rc)) {
-        const char *data = (const char *)sqlite3_column_text(stmt, 0);
-        struct nvtxt_slice kept = {data, data ? (size_t)sqlite3_column_bytes(stmt, 0) : 0};
+        rc = store_sql_view(stmt, 0, &kept);
         nsys->counts.names += !nvtxt_slice_equal(kept, wanted);
     }
     return store_sql_done(stmt, rc);
@@ -137,9 +146,10 @@ static int add_process(struct store_nsys *nsys, uint64_t global_pid, struct nvtx
     rc = rc ?: store_shape_int(shape, 1, (int64_t)(global_pid >> 24 & NVTXT_ID_MAX));
     rc = rc ?: store_shape_text(shape, 2, name.data, name.len);
     rc = rc ?: store_sql_run(shape->insert);
-    return rc
-               ?: store_name_rows_add(&nsys->rows, STORE_ROW_PROCESS, 0, global_pid,
-                                      nsys->next_process++);
+    if (rc != 0) {
+        return rc;
+    }
+    return store_name_rows_add(&nsys->rows, STORE_ROW_PROCESS, 0, global_pid, nsys->next_process++);
 }
 
 static struct nvtxt_slice default_name(char *name, size_t size, const char *what, uint64_t number) {
@@ -158,21 +168,17 @@ static int see_process(struct store_nsys *nsys, uint64_t global_pid) {
                        default_name(name, sizeof(name), "Process", global_pid >> 24));
 }
 
-// A thread's name has a string of its own, so that a rename changes nothing else.
 static int add_thread(struct store_nsys *nsys, uint64_t tid, struct nvtxt_slice name) {
     const struct store_shape *threads = &nsys->threads;
-    const struct store_shape *strings = &nsys->strings;
+    int64_t id = 0;
     if (!threads->insert) {
         return SQLITE_OK;
     }
-    int64_t id = nsys->txn.next_string++;
-    int rc = store_shape_int(strings, 0, id);
-    rc = rc ?: store_shape_text(strings, 1, name.data, name.len);
-    rc = rc ?: store_sql_run(strings->insert);
+    int rc = store_nsys_thread_string(nsys, name, &id);
     rc = rc ?: store_shape_int(threads, 0, id);
     rc = rc ?: store_shape_int(threads, 1, (int64_t)tid);
     rc = rc ?: store_sql_run(threads->insert);
-    return rc ?: store_name_rows_add(&nsys->rows, STORE_ROW_THREAD, 0, tid, id);
+    return rc ?: store_name_rows_add(&nsys->rows, STORE_ROW_THREAD, 0, tid, id > 0 ? id : 1);
 }
 
 int store_nsys_see_thread(struct store_nsys *nsys, uint64_t tid) {
@@ -317,20 +323,35 @@ static int name_process(struct store_nsys *nsys, const struct nvtxt_name *name) 
     return RUN(nsys, SET_PROCESS, "is", row, name->text.data, name->text.len);
 }
 
+static int rename_thread(struct store_nsys *nsys, uint64_t tid, int64_t id,
+                         struct nvtxt_slice text) {
+    if (!nsys->facts.is_copy) {
+        return RUN(nsys, SET_STRING, "is", id, text.data, text.len);
+    }
+    int rc = store_nsys_thread_string(nsys, text, &id);
+    return rc ?: RUN(nsys, SET_THREAD, "ii", (int64_t)tid, id);
+}
+
 // A row of ThreadNames that the export has stays as it is; the name stands in NVTX_EVENTS as well.
 static int name_thread(struct store_nsys *nsys, const struct nvtxt_name *name) {
     uint64_t tid = store_nsys_tid(nsys, name->pid, name->tid);
     struct nsys_row row = {.type = TYPE_THREAD, .text = name->text, .tid = tid};
     int64_t id;
     int rc = store_name_rows_find(&nsys->rows, STORE_ROW_THREAD, 0, tid, &id);
-    if (rc == SQLITE_OK && id >= nsys->first_string && id < nsys->txn.next_string) {
-        rc = RUN(nsys, SET_STRING, "is", id, name->text.data, name->text.len);
-    } else if (rc == SQLITE_OK && !id) {
+    if (rc == SQLITE_OK && !id) {
         rc = add_thread(nsys, tid, name->text);
+    } else if (rc == SQLITE_OK && id >= nsys->first_string && id < nsys->txn.next_string) {
+        rc = rename_thread(nsys, tid, id, name->text);
     }
     rc = rc ?: see_process(nsys, tid & ~(uint64_t)NVTXT_ID_MAX);
     row.start = row.end = move_name(nsys, name->at);
     return rc ?: name_event(nsys, &row, NVTXT_EVENT_THREAD, 0, tid);
+}
+
+// As in a store: a domain is named where a source first says it, at its event.
+static int see_domain(struct store_nsys *nsys, const struct nvtxt_name *name, int64_t *id) {
+    uint64_t tid = store_nsys_tid(nsys, name->at_pid, name->at_tid);
+    return store_nsys_domain(nsys, name->domain, name->at_pid, tid, move_name(nsys, name->at), id);
 }
 
 static int name_category(struct store_nsys *nsys, const struct nvtxt_name *name) {
@@ -341,13 +362,21 @@ static int name_category(struct store_nsys *nsys, const struct nvtxt_name *name)
         .tid =
             store_nsys_tid(nsys, name->pid, name->pid == name->at_pid ? name->at_tid : name->pid)};
     row.start = row.end = move_name(nsys, name->at);
-    int rc = store_nsys_domain(nsys, name->domain, name->pid, row.tid, row.start, &row.domain);
-    return rc
-               ?: name_event(nsys, &row, NVTXT_EVENT_CATEGORY, row.domain,
-                             (uint64_t)category_key(name->pid, name->category));
+    int rc = store_nsys_see_thread(nsys, row.tid);
+    if (nsys->facts.is_copy) {
+        rc = rc ?: see_domain(nsys, name, &row.domain);
+    } else if (rc == SQLITE_OK) {
+        rc = store_nsys_domain(nsys, name->domain, name->pid, row.tid, row.start, &row.domain);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    return name_event(nsys, &row, NVTXT_EVENT_CATEGORY, row.domain,
+                      (uint64_t)category_key(name->pid, name->category));
 }
 
 int store_nsys_name(struct store_nsys *nsys, const struct nvtxt_name *name) {
+    int64_t domain;
     switch (name->kind) {
     case NVTXT_NAME_CATEGORY:
         return name_category(nsys, name);
@@ -355,8 +384,8 @@ int store_nsys_name(struct store_nsys *nsys, const struct nvtxt_name *name) {
         return name_thread(nsys, name);
     case NVTXT_NAME_PROCESS:
         return name_process(nsys, name);
-    case NVTXT_NAME_DOMAIN:
-        break; // the first event that bears it writes its row
+    case NVTXT_NAME_DOMAIN: // else the first event that bears it writes its row
+        return nsys->facts.is_copy ? see_domain(nsys, name, &domain) : SQLITE_OK;
     case NVTXT_NAME_RESOURCE:
     case NVTXT_NAME_COUNTER:
         nsys->counts.resources++;

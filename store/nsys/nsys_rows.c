@@ -12,8 +12,6 @@
 #include <string.h>
 
 #include "store/db/schema.h"
-#include "store/db/sql.h"
-#include "store/nsys/nsys_facts.h"
 #include "store/value/record.h"
 
 static const char *const event_columns[COL_COUNT] = {
@@ -36,10 +34,7 @@ static const char *const process_columns[] = {"globalPid", "pid", "name"};
 static int make_events_table(sqlite3 *db) {
     bool has = false;
     int rc = store_export_has(db, "NVTX_EVENTS", NULL, &has);
-    if (rc != SQLITE_OK || has) {
-        return rc;
-    }
-    return store_sql_exec(db, store_schema_events_sql);
+    return rc != SQLITE_OK || has ? rc : store_sql_exec(db, store_schema_events_sql);
 }
 
 static int init_shapes(struct store_nsys *nsys) {
@@ -109,9 +104,10 @@ static int read_nulls_of(struct store_nsys *nsys, enum nsys_type type) {
              "ORDER BY eventType <> ?4 LIMIT 1",
              parts[0], parts[1], parts[2], parts[3], parts[4]);
     int rc = sqlite3_prepare_v2(nsys->db, text, -1, &stmt, NULL);
-    rc = rc
-             ?: store_sql_bind(stmt, "iiii", nsys->types[TYPE_CATEGORY], nsys->types[TYPE_THREAD],
-                               nsys->types[TYPE_DOMAIN], nsys->types[type]);
+    if (rc == 0) {
+        rc = store_sql_bind(stmt, "iiii", nsys->types[TYPE_CATEGORY], nsys->types[TYPE_THREAD],
+                            nsys->types[TYPE_DOMAIN], nsys->types[type]);
+    }
     if (store_sql_next(stmt, &rc)) {
         for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
             nsys->nulls[type] |= (uint32_t)sqlite3_column_int(stmt, (int)i) << columns[i];
@@ -147,23 +143,29 @@ static int read_ids(struct store_nsys *nsys) {
     struct store_txn *txn = &nsys->txn;
     int rc =
         next_after(nsys, "NVTX_EVENTS", NULL, "SELECT max(rowid) FROM NVTX_EVENTS", &txn->next_row);
-    rc = rc
-             ?: next_after(nsys, "PROCESSES", NULL, "SELECT max(rowid) FROM PROCESSES",
-                           &nsys->next_process);
-    rc = rc
-             ?: next_after(nsys, "StringIds", "id", "SELECT max(id) FROM StringIds WHERE id " ROOM,
-                           &txn->next_string);
-    rc = rc
-             ?: next_after(nsys, "NVTX_EVENTS", "domainId",
-                           "SELECT max(domainId) FROM NVTX_EVENTS WHERE domainId " ROOM,
-                           &nsys->next_domain);
-    rc = rc
-             ?: next_after(nsys, "NVTX_EVENTS", "rangeId",
-                           "SELECT max(rangeId) FROM NVTX_EVENTS WHERE rangeId " ROOM,
-                           &nsys->next_range);
-    nsys->first_row = txn->next_row;
-    nsys->first_string = txn->next_string;
-    nsys->first_process = nsys->next_process;
+    if (rc == 0) {
+        rc = next_after(nsys, "PROCESSES", NULL, "SELECT max(rowid) FROM PROCESSES",
+                        &nsys->next_process);
+    }
+    if (rc == 0) {
+        rc = next_after(nsys, "StringIds", "id", "SELECT max(id) FROM StringIds WHERE id " ROOM,
+                        &txn->next_string);
+    }
+    if (rc == 0) {
+        rc = next_after(nsys, "NVTX_EVENTS", "domainId",
+                        "SELECT max(domainId) FROM NVTX_EVENTS WHERE domainId " ROOM,
+                        &nsys->next_domain);
+    }
+    if (rc == 0) {
+        rc = next_after(nsys, "NVTX_EVENTS", "rangeId",
+                        "SELECT max(rangeId) FROM NVTX_EVENTS WHERE rangeId " ROOM,
+                        &nsys->next_range);
+    }
+    if (!nsys->facts.is_copy) { // else all rows are ours
+        nsys->first_row = txn->next_row;
+        nsys->first_string = txn->next_string;
+        nsys->first_process = nsys->next_process;
+    }
     return rc;
 }
 
@@ -190,6 +192,24 @@ static int add_string(struct store_nsys *nsys, struct nvtxt_slice text, int64_t 
     return rc ?: store_sql_run(shape->insert);
 }
 
+// In a copy of a store a text has one id: a temporary table knows all of them.
+static int find_string(struct store_nsys *nsys, const char *data, size_t len, int64_t *id) {
+    sqlite3_stmt **stmt = &nsys->stmts[FIND_STRING];
+    int rc = store_sql_prepare(nsys->db, stmt, "SELECT id FROM temp.NVTXT_STRINGS WHERE value = ?");
+    rc = rc ?: store_sql_bind(*stmt, "s", data, len);
+    if (store_sql_next(*stmt, &rc)) {
+        *id = sqlite3_column_int64(*stmt, 0);
+    }
+    return store_sql_done(*stmt, rc);
+}
+
+static int keep_string(struct store_nsys *nsys, const char *data, size_t len, int64_t id) {
+    sqlite3_stmt **stmt = &nsys->stmts[KEEP_STRING];
+    int rc = store_sql_prepare(nsys->db, stmt, "INSERT INTO temp.NVTXT_STRINGS VALUES (?, ?)");
+    rc = rc ?: store_sql_bind(*stmt, "si", data, len, id);
+    return rc ?: store_sql_run(*stmt);
+}
+
 static int intern(struct store_nsys *nsys, struct nvtxt_slice text, int64_t *id) {
     const char *data = text.len ? text.data : "";
     uint32_t hash = store_text_hash(data, text.len);
@@ -197,8 +217,21 @@ static int intern(struct store_nsys *nsys, struct nvtxt_slice text, int64_t *id)
     if (*id >= 0) {
         return SQLITE_OK;
     }
-    *id = nsys->txn.next_string++;
+    int rc = nsys->facts.is_copy ? find_string(nsys, data, text.len, id) : SQLITE_OK;
+    if (*id < 0) {
+        *id = nsys->txn.next_string++;
+        rc = rc ?: add_string(nsys, text, *id);
+        rc = rc ?: nsys->facts.is_copy ? keep_string(nsys, data, text.len, *id) : rc;
+    }
     store_intern_add(&nsys->intern, hash, data, text.len, *id);
+    return rc;
+}
+
+int store_nsys_thread_string(struct store_nsys *nsys, struct nvtxt_slice text, int64_t *id) {
+    if (nsys->facts.is_copy) {
+        return intern(nsys, text, id);
+    }
+    *id = nsys->txn.next_string++;
     return add_string(nsys, text, *id);
 }
 
@@ -216,7 +249,7 @@ static int bind_payload(struct store_nsys *nsys, const struct nvtxt_payload *pay
     const struct store_shape *shape = &nsys->events;
     int rc = SQLITE_OK;
     for (int kind = NVTXT_PAYLOAD_INT64; kind <= NVTXT_PAYLOAD_FLOAT && rc == SQLITE_OK; kind++) {
-        bool is_real = kind == NVTXT_PAYLOAD_DOUBLE || kind == NVTXT_PAYLOAD_FLOAT;
+        bool is_real = nvtxt_payload_is_real((enum nvtxt_payload_kind)kind);
         bool is_it = kind == (int)payload->kind;
         nsys->counts.payloads += is_it && !store_shape_has(shape, columns[kind]);
         if (!is_it || (is_real && isnan(payload->real))) {
@@ -264,9 +297,10 @@ int store_nsys_add_row(struct store_nsys *nsys, const struct nsys_row *row) {
                  : store_shape_int(shape, numbers[i].column, numbers[i].value);
     }
     rc = rc ?: store_shape_text(shape, COL_TEXT, row->text.data, row->text.len);
-    rc = rc
-             ?: row->ended_elsewhere ? store_shape_int(shape, COL_END_TID, (int64_t)row->end_tid)
-                                     : store_shape_null(shape, COL_END_TID);
+    if (rc == 0) {
+        rc = row->ended_elsewhere ? store_shape_int(shape, COL_END_TID, (int64_t)row->end_tid)
+                                  : store_shape_null(shape, COL_END_TID);
+    }
     rc = rc ?: bind_payload(nsys, &row->payload);
     rc = rc ?: bind_json(nsys, row->json);
     rc = rc ?: store_sql_run(shape->insert);

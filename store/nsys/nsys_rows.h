@@ -6,16 +6,13 @@
 // Functions return SQLite result codes.
 #pragma once
 
-#include <sqlite3.h>
-#include <stdint.h>
-
+#include "protocol/interp/event.h"
 #include "protocol/interp/interp.h"
+#include "store/db/sql.h"
 #include "store/nsys/nsys_facts.h"
-#include "store/nsys/nsys_place.h"
 #include "store/nsys/table_shape.h"
-#include "store/value/intern.h"
+#include "store/value/arena.h"
 #include "store/write/name_rows.h"
-#include "store/write/txn.h"
 
 enum nsys_column { // of NVTX_EVENTS
     COL_START,
@@ -58,6 +55,9 @@ enum nsys_stmt {
     SET_STRING,
     GET_PROCESS,
     SET_PROCESS,
+    SET_THREAD,
+    FIND_STRING,
+    KEEP_STRING,
     NSYS_STMTS,
 };
 
@@ -123,7 +123,25 @@ int store_nsys_add_row(struct store_nsys *nsys, const struct nsys_row *row);
 // no column for it.
 int store_nsys_string(struct store_nsys *nsys, struct nvtxt_slice text, int64_t *id);
 
+// The same for the name of a thread: a string of its own, so that a rename changes nothing else; in
+// a copy of a store the one of that text.
+int store_nsys_thread_string(struct store_nsys *nsys, struct nvtxt_slice text, int64_t *id);
+
 // globalTid of the export.
 static inline uint64_t store_nsys_tid(const struct store_nsys *nsys, uint32_t pid, uint32_t tid) {
     return (uint64_t)nsys->place.target << 48 | nvtxt_global_tid(pid, tid);
 }
+
+// ---- What is named in an export (nsys_names.c) --------------------------------------------------
+
+// Reads what the export has named already. Call it when the place is known.
+int store_nsys_names_load(struct store_nsys *nsys);
+
+// Makes sure that a thread and its process have rows and names.
+int store_nsys_see_thread(struct store_nsys *nsys, uint64_t tid);
+
+// The id of a display name in a process. Adds the row that names it, at the time `at`.
+int store_nsys_domain(struct store_nsys *nsys, struct nvtxt_slice name, uint32_t pid, uint64_t tid,
+                      int64_t at, int64_t *id);
+
+int store_nsys_name(struct store_nsys *nsys, const struct nvtxt_name *name);

@@ -8,7 +8,7 @@
 
 enum { NAME, TYPE, NOT_NULL, DEFAULT, KEY }; // columns of the look-up
 
-static int find(const char *const *names, size_t count, const char *name) {
+static int find_name(const char *const *names, size_t count, const char *name) {
     for (size_t i = 0; i < count; i++) {
         if (sqlite3_stricmp(names[i], name) == 0) {
             return (int)i;
@@ -23,7 +23,7 @@ static void add_column(struct store_shape *shape, sqlite3_stmt *row, const char 
     const char *name = (const char *)sqlite3_column_text(row, NAME);
     const char *type = (const char *)sqlite3_column_text(row, TYPE);
     bool required = sqlite3_column_int(row, NOT_NULL) != 0;
-    int index = find(names, count, name ? name : "");
+    int index = find_name(names, count, name ?: "");
     const char *comma = sqlite3_str_length(columns) > 0 ? ", " : "";
     if (index >= 0) {
         shape->has |= (uint32_t)1 << index;

@@ -4,6 +4,8 @@
 // of each kind has.
 #include "store/read/event_members.h"
 
+#include "protocol/base/clock.h"
+
 struct nvtxt_slice store_event_kind(enum nvtxt_event_type type) {
     return type == NVTXT_EVENT_MARK       ? NVTXT_SLICE("mark")
            : type == NVTXT_EVENT_PUSH_POP ? NVTXT_SLICE("push/pop")
@@ -11,11 +13,7 @@ struct nvtxt_slice store_event_kind(enum nvtxt_event_type type) {
 }
 
 int64_t store_event_duration(const struct store_read_event *event) {
-    int64_t result;
-    if (__builtin_sub_overflow(event->end, event->start, &result)) {
-        return event->end < event->start ? INT64_MIN : INT64_MAX;
-    }
-    return result;
+    return nvtxt_time_minus(event->end, event->start);
 }
 
 bool store_event_number(struct nvtxt_out *out, const struct nvtxt_payload *payload) {
@@ -28,10 +26,13 @@ bool store_event_number(struct nvtxt_out *out, const struct nvtxt_payload *paylo
     case NVTXT_PAYLOAD_DOUBLE:
     case NVTXT_PAYLOAD_FLOAT:
         return nvtxt_out_double(out, payload->real);
-    default:
-        nvtxt_out_int(out, payload->int64);
-        return true;
+    case NVTXT_PAYLOAD_INT64:
+    case NVTXT_PAYLOAD_UINT32:
+    case NVTXT_PAYLOAD_INT32:
+        break;
     }
+    nvtxt_out_int(out, payload->int64);
+    return true;
 }
 
 struct nvtxt_slice store_event_infinity(const struct nvtxt_payload *payload) {
@@ -117,26 +118,20 @@ static void put_json_color(struct nvtxt_out *out, uint32_t color) {
 static void put_duration(struct nvtxt_out *out, const struct store_named_event *row) {
     const struct store_read_event *event = row->event;
     int64_t fits;
-    if (row->long_as_text && event->end > event->start &&
-        __builtin_sub_overflow(event->end, event->start, &fits)) {
+    if (row->never_negative && event->end < event->start) {
+        nvtxt_out_int(out, 0);
+    } else if (row->long_as_text && event->end > event->start &&
+               __builtin_sub_overflow(event->end, event->start, &fits)) {
         put_long(out, (uint64_t)event->end - (uint64_t)event->start);
     } else {
         nvtxt_out_int(out, store_event_duration(event));
     }
 }
 
-static int64_t utc_of(const struct store_named_event *row) {
-    int64_t start = row->event->start, result;
-    if (__builtin_add_overflow(start, row->utc_offset_ns, &result)) {
-        return start < 0 ? INT64_MIN : INT64_MAX;
-    }
-    return result;
-}
-
 void store_event_members(struct nvtxt_out *out, const struct store_named_event *row) {
     const struct store_read_event *event = row->event;
     NVTXT_OUT_LITERAL(out, "\"utcTime\":\"");
-    nvtxt_out_utc(out, utc_of(row));
+    nvtxt_out_utc(out, nvtxt_time_plus(event->start, row->utc_offset_ns));
     NVTXT_OUT_LITERAL(out, "\",\"duration\":");
     put_duration(out, row);
     NVTXT_OUT_LITERAL(out, ",\"kind\":\"");

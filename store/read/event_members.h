@@ -20,6 +20,7 @@ struct store_named_event {
     // A duration and a payload that do not fit into Int64 are strings of their digits; else the
     // duration is the nearest that fits, and the payload a number.
     bool long_as_text;
+    bool never_negative; // a range that ends before it starts has the duration 0
 };
 
 // Writes the members, without the braces.

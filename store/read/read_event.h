@@ -31,7 +31,7 @@ struct store_read_event {
     uint64_t end_global_tid;
     uint32_t category, color;
     int64_t domain_id;
-    int64_t range_id;             // 0: none. Only store_read_rows_after() reads it
+    int64_t range_id;             // of a start/end range; 0: none
     struct nvtxt_slice text;      // any bytes
     struct nvtxt_payload payload; // fits its kind, also in the export of another program
     struct nvtxt_slice json;      // any bytes; empty: none
@@ -40,9 +40,11 @@ struct store_read_event {
 // A name, and what bears it.
 struct store_read_name {
     enum nvtxt_name_kind kind;
-    uint32_t category;         // CATEGORY
-    uint64_t global_tid;       // THREAD, PROCESS: what is named; else the thread of the row
-    int64_t at;                // ns since the Unix epoch
+    uint32_t category;   // CATEGORY
+    uint64_t global_tid; // THREAD, PROCESS: what is named; else the thread of the row
+    int64_t at;          // ns since the Unix epoch
+    int64_t domain_id;   // CATEGORY, DOMAIN
+    bool has_row;        // its row stands in NVTX_EVENTS; an export's names of threads have none
     struct nvtxt_slice domain; // DOMAIN: the name; CATEGORY, RESOURCE, COUNTER: where it is named
     struct nvtxt_slice resource_kind; // RESOURCE
     struct nvtxt_slice json;          // COUNTER; empty: none

@@ -6,14 +6,14 @@
 // apart, and as large or small as can be.
 #include "store/read/reader.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/limits.h"
+#include "protocol/base/origin.h"
+#include "protocol/table/arrays.h"
 #include "store/db/sql.h"
-#include "store/query/load_rows.h"
+#include "store/read/older_segments.h"
 #include "store/read/reader_state.h"
 #include "store/read/reader_tables.h"
 #include "store/value/codes.h"
@@ -37,21 +37,19 @@ enum column {
     GLOBAL_TID,
     DOMAIN_ID,
     END_GLOBAL_TID,
-    PAYLOADS,                // in the order of enum nvtxt_payload_kind
-    JSON = PAYLOADS + KINDS, // this and all payloads but Int64 and Double: only of a wide reader
-    RANGE_ID                 // only of store_read_rows_after()
+    RANGE_ID,
+    PAYLOADS,               // in the order of enum nvtxt_payload_kind
+    JSON = PAYLOADS + KINDS // this and all payloads but Int64 and Double: only of a wide reader
 };
 
 #define OUR_COLUMNS                                                                                \
     "SELECT rowid, eventType, start, end, text, category, color, globalTid, domainId, "            \
-    "endGlobalTid, int64Value, doubleValue"
+    "endGlobalTid, rangeId, int64Value, doubleValue"
 #define OUR_ROWS " FROM NVTX_EVENTS WHERE rowid BETWEEN ?1 AND ?2"
 
-#define OUR_WIDE_COLUMNS OUR_COLUMNS ", uint64Value, uint32Value, int32Value, floatValue, jsonText"
-
 static const char our_rows[] = OUR_COLUMNS OUR_ROWS;
-static const char our_wide_rows[] = OUR_WIDE_COLUMNS OUR_ROWS;
-static const char our_followed_rows[] = OUR_WIDE_COLUMNS ", rangeId" OUR_ROWS;
+static const char our_wide_rows[] =
+    OUR_COLUMNS ", uint64Value, uint32Value, int32Value, floatValue, jsonText" OUR_ROWS;
 
 // Columns that an export of some version may lack, and what stands for them.
 static const struct {
@@ -68,6 +66,7 @@ static const struct {
     {"globalTid", "globalTid", "NULL"},
     {"domainId", "domainId", "NULL"},
     {"endGlobalTid", "endGlobalTid", "NULL"},
+    {"rangeId", "rangeId", "0"},
     {"int64Value", "int64Value", "NULL"},
     {"doubleValue", "doubleValue", "NULL"},
     {"uint64Value", "uint64Value", "NULL"},
@@ -75,6 +74,7 @@ static const struct {
     {"int32Value", "int32Value", "NULL"},
     {"floatValue", "floatValue", "NULL"},
     {"jsonText", "jsonText", "NULL"},
+    {"jsonTextId", "(SELECT value FROM StringIds WHERE id = jsonTextId)", "NULL"},
 };
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
 
@@ -93,9 +93,9 @@ static int prepare_export_rows(struct store_reader *reader) {
     int rc = find_parts(reader, v);
     snprintf(sql, sizeof(sql),
              "SELECT rowid, eventType, %s, coalesce(%s, %s), coalesce(%s, %s, ''), %s, %s, %s, %s, "
-             "%s, %s, %s, %s, %s, %s, %s, %s" OUR_ROWS,
+             "%s, %s, %s, %s, %s, %s, %s, %s, coalesce(%s, %s)" OUR_ROWS,
              v[0], v[1], v[0], v[3], v[2], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11], v[12],
-             v[13], v[14], v[15]);
+             v[13], v[14], v[15], v[16], v[17]);
     return rc ?: store_sql_prepare(reader->db, &reader->stmts[STORE_READ_ROWS], sql);
 }
 
@@ -105,9 +105,9 @@ static int search_export(struct store_reader *reader, int64_t *found) {
     char sql[256];
     int rc = find_parts(reader, v);
     snprintf(sql, sizeof(sql),
-             "SELECT EXISTS (SELECT 1 FROM NVTX_EVENTS WHERE coalesce(%s, %s, %s, %s, %s) "
+             "SELECT EXISTS (SELECT 1 FROM NVTX_EVENTS WHERE coalesce(%s, %s, %s, %s, %s, %s) "
              "IS NOT NULL)",
-             v[11], v[12], v[13], v[14], v[15]);
+             v[12], v[13], v[14], v[15], v[16], v[17]);
     return rc ?: store_sql_int(reader->db, sql, found);
 }
 
@@ -149,9 +149,10 @@ static int export_totals(struct store_reader *reader) {
     int64_t events = 0;
     int rc = store_sql_int(reader->db, "SELECT count(*)" OF_EVENTS, &events);
     rc = rc ?: store_sql_int(reader->db, "SELECT min(start)" OF_EVENTS, &totals->first_ns);
-    rc = rc
-             ?: store_sql_int(reader->db, "SELECT max(coalesce(\"end\", start))" OF_EVENTS,
-                              &totals->last_ns);
+    if (rc == 0) {
+        rc = store_sql_int(reader->db, "SELECT max(coalesce(\"end\", start))" OF_EVENTS,
+                           &totals->last_ns);
+    }
     totals->events = (uint64_t)events;
     if (events > 0) {
         totals->first_ns = store_reader_time(reader, totals->first_ns);
@@ -165,9 +166,10 @@ static int take_stock(struct store_reader *reader) {
     int rc = store_sql_exec(reader->db, "BEGIN");
     rc = rc ?: store_reader_rows(reader);
     rc = rc ?: store_read_offset(reader, &reader->offset_ns); // from the start of its session
-    rc = rc
-             ?: (reader->ours ? store_totals_read(reader->db, &reader->totals)
-                              : export_totals(reader));
+    if (rc == 0) {
+        rc =
+            (reader->ours ? store_totals_read(reader->db, &reader->totals) : export_totals(reader));
+    }
     rc = rc ?: prepare_rows(reader);
     rc = rc ?: store_reader_spans(reader, &STORE_READ_ALL);
     if (!sqlite3_get_autocommit(reader->db)) {
@@ -189,34 +191,32 @@ int store_read_connect(struct store_reader **out, const char *path, char *error,
     struct store_reader *reader = calloc(1, sizeof(*reader));
     *out = NULL;
     if (!reader || strlen(path) >= sizeof(reader->path)) {
-        int result = reader ? -ENAMETOOLONG : -ENOMEM;
-        snprintf(error, size, "cannot read %s: %s", path, strerror(-result));
+        int r = reader ? nvtxt_origin(-ENAMETOOLONG) : nvtxt_origin(-ENOMEM);
+        snprintf(error, size, "cannot read %s: %s", path, strerror(-r));
         free(reader);
-        return result;
+        return r;
     }
     strcpy(reader->path, path);
-    int result = store_reader_connect(reader);
-    if (result != STORE_DONE) {
+    int r = store_reader_connect(reader);
+    if (r != STORE_DONE) {
         snprintf(error, size, "%s", reader->error);
         store_read_close(reader);
-        return result;
+        return r;
     }
     *out = reader;
     return STORE_DONE;
 }
 
 int store_read_open(struct store_reader **out, const char *path, char *error, size_t size) {
-    int result = store_read_connect(out, path, error, size);
-    if (result == STORE_DONE) {
-        result = store_reader_result(*out, take_stock(*out));
-    }
-    if (result != STORE_DONE) {
+    int r = store_read_connect(out, path, error, size);
+    r = r ?: store_reader_result(*out, take_stock(*out));
+    if (r != STORE_DONE) {
         if (*out) {
             snprintf(error, size, "%s", (*out)->error);
         }
         store_read_close(*out);
         *out = NULL;
-        return result;
+        return r;
     }
     begin_anew(*out, &STORE_READ_ALL);
     return STORE_DONE;
@@ -262,11 +262,10 @@ int store_read_find_sources(struct store_reader *reader, const char *name, int64
                                "peerComm) OR CAST(id AS TEXT) = ?1");
     rc = rc ?: store_sql_bind(stmt, "t", name);
     while (store_sql_next(stmt, &rc)) {
-        int64_t *more = store_rows_grow(*ids, *count, sizeof(*more));
-        rc = more ? SQLITE_OK : SQLITE_NOMEM;
-        if (more) {
-            *ids = more;
-            more[(*count)++] = sqlite3_column_int64(stmt, 0);
+        int64_t *id = nvtxt_add(ids, count, sizeof(*id));
+        rc = id ? SQLITE_OK : SQLITE_NOMEM;
+        if (id) {
+            *id = sqlite3_column_int64(stmt, 0);
         }
     }
     sqlite3_finalize(stmt);
@@ -277,21 +276,14 @@ int store_read_find_sources(struct store_reader *reader, const char *name, int64
 
 static int copy_text(struct store_reader *reader, sqlite3_stmt *stmt, int column,
                      struct nvtxt_slice *text) {
-    const unsigned char *data = sqlite3_column_text(stmt, column);
-    size_t len = (size_t)sqlite3_column_bytes(stmt, column);
-    *text = (struct nvtxt_slice){"", 0};
-    if (!data) {
-        return sqlite3_column_type(stmt, column) == SQLITE_NULL ? SQLITE_OK : SQLITE_NOMEM;
+    int rc = store_sql_view(stmt, column, text);
+    if (text->len == 0) {
+        text->data = "";
+        return rc;
     }
-    if (len > 0) {
-        char *copy = store_arena_take(&reader->texts, len, 1);
-        if (!copy) {
-            return SQLITE_NOMEM;
-        }
-        memcpy(copy, data, len);
-        *text = (struct nvtxt_slice){copy, len};
-    }
-    return SQLITE_OK;
+    char *copy = store_arena_take(&reader->texts, text->len, 1);
+    text->data = copy ? memcpy(copy, text->data, text->len) : NULL;
+    return copy ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 #define THREAD_BITS UINT64_C(0xFFFFFFFFFFFF) // PID and TID; an export has machine bits above
@@ -310,7 +302,7 @@ static int take_row(struct store_reader *reader, sqlite3_stmt *stmt, size_t *cou
         return SQLITE_OK;
     }
     event->row = sqlite3_column_int64(stmt, ROW);
-    event->range_id = 0;
+    event->range_id = sqlite3_column_int64(stmt, RANGE_ID);
     event->category = (uint32_t)sqlite3_column_int64(stmt, CATEGORY);
     event->color = (uint32_t)sqlite3_column_int64(stmt, COLOR);
     event->global_tid = (uint64_t)sqlite3_column_int64(stmt, GLOBAL_TID) & THREAD_BITS;
@@ -335,19 +327,17 @@ static bool is_full(const struct store_reader *reader, size_t count, int steps) 
 // it read.
 static int step_rows(struct store_reader *reader, sqlite3_stmt *stmt, int64_t *last,
                      size_t *count) {
-    int rc = SQLITE_ROW;
-    for (int steps = 1; (rc = sqlite3_step(stmt)) == SQLITE_ROW; steps++) {
-        int64_t row = sqlite3_column_int64(stmt, ROW);
-        rc = take_row(reader, stmt, count);
-        if (rc != SQLITE_OK) {
+    int64_t row = *last;
+    int rc = SQLITE_OK;
+    for (int steps = 0; !is_full(reader, *count, steps); steps++) {
+        if (!store_sql_next(stmt, &rc)) {
             return rc;
         }
-        if (is_full(reader, *count, steps)) {
-            *last = row;
-            return SQLITE_OK;
-        }
+        row = sqlite3_column_int64(stmt, ROW);
+        rc = take_row(reader, stmt, count);
     }
-    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+    *last = row;
+    return rc;
 }
 
 static void go_on_after(struct store_reader *reader, int64_t last) {
@@ -377,8 +367,7 @@ int store_read_chunk(struct store_reader *reader, const struct store_read_event 
     int64_t last = reader->spans[reader->span_at].last;
     int rc = store_sql_bind(stmt, "ii", reader->next_row, last);
     rc = rc ?: step_rows(reader, stmt, &last, count);
-    int reset = sqlite3_reset(stmt);
-    rc = rc ?: reset;
+    rc = store_sql_done(stmt, rc);
     if (rc == SQLITE_OK) {
         go_on_after(reader, last);
     }
@@ -397,31 +386,24 @@ static int begin_after(struct store_reader *reader, int64_t after, int64_t last)
         reader->until_ns = INT64_MAX;
     }
     int rc = reader->events ? SQLITE_OK : SQLITE_NOMEM;
-    rc = rc ?: store_sql_prepare(reader->db, stmt, our_followed_rows);
+    rc = rc ?: store_sql_prepare(reader->db, stmt, our_wide_rows);
     return rc ?: store_sql_bind(*stmt, "ii", after + 1, last);
 }
 
 static int step_after(struct store_reader *reader, sqlite3_stmt *stmt,
                       struct store_read_rows *rows) {
-    int rc = SQLITE_ROW;
-    for (int steps = 1; (rc = sqlite3_step(stmt)) == SQLITE_ROW; steps++) {
+    int rc = SQLITE_OK;
+    for (int steps = 0; !is_full(reader, rows->count, steps); steps++) {
+        if (!store_sql_next(stmt, &rc)) {
+            rows->at_end = rc == SQLITE_OK;
+            return rc;
+        }
         size_t before = rows->count;
         rows->last = sqlite3_column_int64(stmt, ROW);
         rc = take_row(reader, stmt, &rows->count);
-        if (rc != SQLITE_OK) {
-            return rc;
-        }
-        if (rows->count > before) {
-            reader->events[before].range_id = sqlite3_column_int64(stmt, RANGE_ID);
-        } else {
-            rows->has_names = true;
-        }
-        if (is_full(reader, rows->count, steps)) {
-            return SQLITE_OK;
-        }
+        rows->has_names = rows->has_names || rows->count == before;
     }
-    rows->at_end = rc == SQLITE_DONE;
-    return rows->at_end ? SQLITE_OK : rc;
+    return rc;
 }
 
 void store_read_rows_free(struct store_reader *reader) {

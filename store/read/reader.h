@@ -14,11 +14,7 @@
 // store_read_error().
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "protocol/base/slice.h"
+#include "protocol/text/forms.h"
 #include "store/read/read_event.h"
 #include "store/value/rows.h"
 
@@ -34,6 +30,20 @@ const char *store_read_error(const struct store_reader *reader);
 
 // What the store held when it was opened. An export has no sources and no losses.
 const struct store_totals *store_read_totals(const struct store_reader *reader);
+
+// What an export says of its machine.
+enum { STORE_FACT_HOST, STORE_FACT_OS, STORE_FACT_KERNEL, STORE_FACT_CPU, STORE_FACT_CORES };
+#define STORE_FACTS 5
+extern const char *const store_fact_names[STORE_FACTS]; // in TARGET_INFO_SYSTEM_ENV
+
+// Which file it is: stays the same while the store grows, and in its snapshots and copies.
+struct store_read_identity {
+    bool is_store;                  // else an export
+    char store_id[NVTXT_UUID_SIZE]; // "": it has none
+    int64_t segment;                // its number; 0: a plain file
+    char facts[STORE_FACTS][256];   // of an export's machine; "": not known, as in each store
+};
+int store_read_identity(struct store_reader *reader, struct store_read_identity *identity);
 
 // ---- Which events -----------------------------------------------------------------------------
 
@@ -76,7 +86,7 @@ struct nvtxt_slice store_read_category(struct store_reader *reader, uint64_t glo
 // lives until the next call.
 int64_t store_read_source(struct store_reader *reader, int64_t row, struct nvtxt_slice *name);
 
-// The level of a line of a log (protocol/lang/level.h), as NVTXT_TIMELINE has it: a marker with a
+// The level of a line of a log (protocol/lang/names.h), as NVTXT_TIMELINE has it: a marker with a
 // payload of 0 to 7 has one when its source has levels. NULL: none. Lives for ever.
 const char *store_read_level(struct store_reader *reader, const struct store_read_event *event);
 

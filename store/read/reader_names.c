@@ -7,14 +7,11 @@
 //
 // In an export each process numbers its own domains, so the process is part of the key; in a store
 // it is not.
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "protocol/base/hash.h"
-#include "protocol/base/limits.h"
-#include "protocol/lang/level.h"
+#include "protocol/base/origin.h"
+#include "protocol/lang/names.h"
 #include "store/db/sql.h"
 #include "store/read/reader.h"
 #include "store/read/reader_state.h"
@@ -45,7 +42,7 @@ static uint64_t hash_of(const struct key *key) {
     return nvtxt_hash_pair(key->kind, (struct nvtxt_slice){(const char *)numbers, sizeof(numbers)});
 }
 
-static struct known_name *find(struct store_reader *reader, const struct key *key) {
+static struct known_name *find_name(struct store_reader *reader, const struct key *key) {
     struct known_name *name;
     NVTXT_HASH_FIND(name, node, &reader->names, hash_of(key), same(&name->key, key));
     return name;
@@ -54,7 +51,7 @@ static struct known_name *find(struct store_reader *reader, const struct key *ke
 // The name of a key, changed or made. NULL when memory is short.
 static struct known_name *remember(struct store_reader *reader, const struct key *key,
                                    struct nvtxt_slice text) {
-    struct known_name *name = find(reader, key);
+    struct known_name *name = find_name(reader, key);
     if (!name) {
         name = store_arena_make(&reader->name_bytes, sizeof(*name));
         if (!name) {
@@ -77,14 +74,6 @@ void store_reader_free_names(struct store_reader *reader) {
     nvtxt_hash_deinit(&reader->names);
     store_arena_deinit(&reader->name_bytes);
     free((char *)reader->source_name.data);
-}
-
-// A view of a column, data == NULL for NULL. Fails when memory is too short for the text.
-static int column_text(sqlite3_stmt *stmt, int column, struct nvtxt_slice *text) {
-    const unsigned char *data = sqlite3_column_text(stmt, column);
-    *text = (struct nvtxt_slice){(const char *)data, (size_t)sqlite3_column_bytes(stmt, column)};
-    bool lost = !data && sqlite3_column_type(stmt, column) != SQLITE_NULL;
-    return lost ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 // ---- Of a store ---------------------------------------------------------------------------------
@@ -126,7 +115,7 @@ static int look_up(struct store_reader *reader, enum store_read_stmt which, cons
     rc = rc ?: (wanted < 3 ? SQLITE_OK : sqlite3_bind_int64(stmt, 3, (int64_t)key->category));
     struct nvtxt_slice text = {NULL, 0};
     if (store_sql_next(stmt, &rc)) {
-        rc = column_text(stmt, 0, &text);
+        rc = store_sql_view(stmt, 0, &text);
     }
     if (rc == SQLITE_OK) {
         *name = remember(reader, key, text);
@@ -145,7 +134,7 @@ static struct nvtxt_slice name_of(struct store_reader *reader, enum store_read_s
         rc = load_names(reader);
         reader->names_loaded = rc == SQLITE_OK;
     }
-    struct known_name *name = find(reader, key);
+    struct known_name *name = find_name(reader, key);
     if (!name && reader->ours) {
         rc = look_up(reader, which, key, &name);
     }
@@ -220,8 +209,10 @@ static int each_row(struct store_reader *reader, const char *sql,
             uint64_t who = name.kind == NVTXT_NAME_THREAD ? thread : thread >> 24;
             key = (struct key){.kind = name.kind, .who = who};
         }
+        name.domain_id = sqlite3_column_int64(stmt, 1);
+        name.has_row = type >= 0 && (reader->ours || type != NVTXT_EVENT_THREAD);
         name.at = type < 0 ? 0 : store_reader_time(reader, sqlite3_column_int64(stmt, 3));
-        rc = column_text(stmt, 5, &name.text);
+        rc = store_sql_view(stmt, 5, &name.text);
         *stopped = rc == SQLITE_OK && name.text.data ? on_row(context, &key, &name) : 0;
     }
     sqlite3_finalize(stmt);
@@ -229,7 +220,7 @@ static int each_row(struct store_reader *reader, const char *sql,
 }
 
 static int load_row(void *context, const struct key *key, const struct store_read_name *name) {
-    return remember(context, key, name->text) ? 0 : -ENOMEM;
+    return remember(context, key, name->text) ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 // The rows of an export's names in NVTX_EVENTS, which needs a scan of it.
@@ -296,9 +287,9 @@ static int each_in_domain(struct store_reader *reader, enum nvtxt_name_kind kind
             .global_tid = (uint64_t)sqlite3_column_int64(stmt, 1),
             .domain = store_read_domain(reader, 0, sqlite3_column_int64(stmt, 0)),
             .handle = (uint64_t)sqlite3_column_int64(stmt, 4)};
-        rc = column_text(stmt, 2, &name.text);
-        rc = rc ?: column_text(stmt, 3, &name.resource_kind);
-        rc = rc ?: column_text(stmt, 5, &name.json);
+        rc = store_sql_view(stmt, 2, &name.text);
+        rc = rc ?: store_sql_view(stmt, 3, &name.resource_kind);
+        rc = rc ?: store_sql_view(stmt, 5, &name.json);
         *stopped = rc == SQLITE_OK ? on_name(context, &name) : 0;
     }
     sqlite3_finalize(stmt);
@@ -310,7 +301,7 @@ int store_read_counters(struct store_reader *reader,
                         void *context) {
     int stopped = 0;
     int rc = each_in_domain(reader, NVTXT_NAME_COUNTER, on_name, context, &stopped);
-    return stopped ? stopped : store_reader_result(reader, rc);
+    return stopped ?: store_reader_result(reader, rc);
 }
 
 struct listing {
@@ -344,7 +335,7 @@ int store_read_names(struct store_reader *reader,
     } else {
         rc = each_of_export(reader, list_row, &listing, &stopped);
     }
-    return stopped ? stopped : store_reader_result(reader, rc);
+    return stopped ?: store_reader_result(reader, rc);
 }
 
 // ---- Sources ------------------------------------------------------------------------------------

@@ -2,25 +2,26 @@
 //
 // Opens a file that somebody else owns, without leaving a trace (store/db/connection.h), and finds
 // out what it is. When something prevents that, a sentence says what to do.
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/base/origin.h"
 #include "store/db/connection.h"
 #include "store/db/header.h"
-#include "store/db/result.h"
 #include "store/db/schema.h"
 #include "store/db/sql.h"
-#include "store/db/stranger.h"
+#include "store/read/reader.h"
 #include "store/read/reader_state.h"
+#include "store/segment/carry_over.h"
 #include "store/segment/contents.h"
+#include "store/segment/store_id.h"
 #include "store/value/codes.h"
 
 #define CACHE_KIB "1024"
 
-static const char *sentence_of(int result) {
-    switch (result) {
+static const char *sentence_of(int r) {
+    switch (r) {
     case STORE_NEWER:
         return "was written by a newer version of this program: install that one";
     case STORE_FOREIGN:
@@ -52,9 +53,9 @@ static const char *sentence_of_kind(enum store_file_kind kind) {
     }
 }
 
-static int refuse(struct store_reader *reader, const char *sentence, int result) {
+static int refuse(struct store_reader *reader, const char *sentence, int r) {
     snprintf(reader->error, sizeof(reader->error), "%s %s", reader->path, sentence);
-    return result;
+    return r;
 }
 
 static int refuse_errno(struct store_reader *reader, int r) {
@@ -67,9 +68,9 @@ int store_reader_result(struct store_reader *reader, int rc) {
     if (rc == SQLITE_OK) {
         return STORE_DONE;
     }
-    int result = store_result_of(reader->db, rc);
-    if (sentence_of(result)) {
-        return refuse(reader, sentence_of(result), result);
+    int r = store_result_of(reader->db, rc);
+    if (sentence_of(r)) {
+        return refuse(reader, sentence_of(r), r);
     }
     return store_result_say(reader->db, rc, "read", reader->path, reader->error,
                             sizeof(reader->error));
@@ -127,7 +128,7 @@ int store_reader_connect(struct store_reader *reader) {
         return refuse(reader, sentence_of_kind(kind), store_file_errno(kind));
     }
     if (r < 0 || !realpath(reader->path, real)) {
-        return refuse_errno(reader, r < 0 ? r : -errno);
+        return refuse_errno(reader, r < 0 ? r : nvtxt_origin(-errno));
     }
     result = kind == STORE_FILE_NEWER  ? STORE_NEWER
              : kind == STORE_FILE_NONE ? STORE_CORRUPT
@@ -146,4 +147,43 @@ int store_reader_connect(struct store_reader *reader) {
     return rc != SQLITE_OK        ? store_reader_result(reader, rc)
            : result != STORE_DONE ? refuse(reader, sentence_of(result), result)
                                   : STORE_DONE;
+}
+
+// ---- Which file it is ---------------------------------------------------------------------------
+
+const char *const store_fact_names[] = {[STORE_FACT_HOST] = "Hostname",
+                                        [STORE_FACT_OS] = "OsName",
+                                        [STORE_FACT_KERNEL] = "KernelVersion",
+                                        [STORE_FACT_CPU] = "CpuArchitecture",
+                                        [STORE_FACT_CORES] = "CpuCores"};
+
+static int read_facts(struct store_reader *reader, struct store_read_identity *identity) {
+    sqlite3_stmt *stmt = NULL;
+    int rc = SQLITE_OK;
+    if (!store_reader_has_column(reader, "TARGET_INFO_SYSTEM_ENV", "value", &rc) ||
+        !store_reader_has_column(reader, "TARGET_INFO_SYSTEM_ENV", "name", &rc)) {
+        return rc;
+    }
+    rc = store_sql_prepare(reader->db, &stmt,
+                           "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = ? "
+                           "COLLATE NOCASE");
+    for (size_t i = 0; i < STORE_FACTS && rc == SQLITE_OK; i++) {
+        rc = store_sql_bind(stmt, "t", store_fact_names[i]);
+        if (rc == SQLITE_OK && store_sql_next(stmt, &rc)) {
+            store_sql_text(stmt, 0, identity->facts[i], sizeof(identity->facts[i]));
+        }
+        sqlite3_reset(stmt);
+    }
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
+int store_read_identity(struct store_reader *reader, struct store_read_identity *identity) {
+    *identity = (struct store_read_identity){.is_store = reader->ours};
+    if (!reader->ours) {
+        return store_reader_result(reader, read_facts(reader, identity));
+    }
+    int rc = store_id_read(reader->db, identity->store_id);
+    rc = rc ?: store_carry_fact(reader->db, "number", &identity->segment);
+    return store_reader_result(reader, rc);
 }

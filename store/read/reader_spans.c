@@ -7,6 +7,7 @@
 // the last minutes of a store are one span.
 #include <stdlib.h>
 
+#include "protocol/table/arrays.h"
 #include "store/db/sql.h"
 #include "store/read/reader_state.h"
 
@@ -18,14 +19,9 @@ static int add_span(struct store_reader *reader, int64_t first, int64_t last) {
         reader->spans[reader->span_count - 1].last = last;
         return SQLITE_OK;
     }
-    if (reader->span_count == reader->span_room) {
-        size_t room = reader->span_room ? reader->span_room * 2 : 64;
-        struct store_span *spans = realloc(reader->spans, room * sizeof(*spans));
-        if (!spans) {
-            return SQLITE_NOMEM;
-        }
-        reader->spans = spans;
-        reader->span_room = room;
+    if (nvtxt_grow(&reader->spans, &reader->span_room, reader->span_count + 1,
+                   sizeof(*reader->spans)) < 0) {
+        return SQLITE_NOMEM;
     }
     reader->spans[reader->span_count++] = (struct store_span){first, last};
     return SQLITE_OK;

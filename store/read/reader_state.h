@@ -6,7 +6,8 @@
 #include <limits.h>
 #include <sqlite3.h>
 
-#include "protocol/base/hash.h"
+#include "protocol/base/clock.h"
+#include "protocol/table/hash.h"
 #include "store/read/read_event.h"
 #include "store/value/arena.h"
 #include "store/value/rows.h"
@@ -75,11 +76,7 @@ int store_reader_rows(struct store_reader *reader);
 
 // A time of the file since the Unix epoch, or the nearest one that an int64_t can hold.
 static inline int64_t store_reader_time(const struct store_reader *reader, int64_t time) {
-    int64_t result;
-    if (__builtin_add_overflow(time, reader->offset_ns, &result)) {
-        return time < 0 ? INT64_MIN : INT64_MAX;
-    }
-    return result;
+    return nvtxt_time_plus(time, reader->offset_ns);
 }
 
 // reader_spans.c: fills the spans of the window. Returns an SQLite result code.

@@ -26,9 +26,11 @@ bool store_read_has_column(struct store_reader *reader, const char *table, const
 
 int store_reader_rows(struct store_reader *reader) {
     int rc = store_sql_int(reader->db, "SELECT min(rowid) FROM NVTX_EVENTS", &reader->first_row);
-    return rc
-               ?: store_sql_int(reader->db, "SELECT ifnull(max(rowid), -1) FROM NVTX_EVENTS",
-                                &reader->last_row);
+    if (rc != 0) {
+        return rc;
+    }
+    return store_sql_int(reader->db, "SELECT ifnull(max(rowid), -1) FROM NVTX_EVENTS",
+                         &reader->last_row);
 }
 
 int store_read_spans(struct store_reader *reader, const struct store_read_window *window,
@@ -61,9 +63,13 @@ static bool fits(const struct nvtxt_payload *payload) {
         return payload->int64 >= INT32_MIN && payload->int64 <= INT32_MAX;
     case NVTXT_PAYLOAD_FLOAT:
         return (double)(float)payload->real == payload->real;
-    default:
-        return true;
+    case NVTXT_PAYLOAD_NONE:
+    case NVTXT_PAYLOAD_INT64:
+    case NVTXT_PAYLOAD_UINT64:
+    case NVTXT_PAYLOAD_DOUBLE:
+        break;
     }
+    return true;
 }
 
 static void read_wide(struct sqlite3_stmt *row, int first, struct nvtxt_payload *payload) {

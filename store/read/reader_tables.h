@@ -5,10 +5,6 @@
 // the functions here, store_read_error() and store_read_close() may be called with it.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "store/read/read_event.h"
 
 struct sqlite3;

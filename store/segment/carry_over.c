@@ -121,7 +121,7 @@ static const char *const rest[] = {
     "DROP TABLE carried",
 };
 
-static int run(sqlite3 *db, const char *sql, const struct store_carry *carry) {
+static int run_sql(sqlite3 *db, const char *sql, const struct store_carry *carry) {
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
     const int parameters = sqlite3_bind_parameter_count(stmt);
@@ -168,20 +168,20 @@ static int note_carried(sqlite3 *db, int64_t before) {
 static const char not_all_ended[] = "UPDATE NVTXT_SEGMENT SET allEnded = 0";
 
 // Runs in a transaction of `db`.
-static int fill(sqlite3 *db, const struct store_carry *carry) {
+static int fill_segment(sqlite3 *db, const struct store_carry *carry) {
     if (!carry->from) {
         int rc = store_carry_begin(db, carry);
-        return rc ?: carry->after_loss ? run(db, not_all_ended, carry) : SQLITE_OK;
+        return rc ?: carry->after_loss ? run_sql(db, not_all_ended, carry) : SQLITE_OK;
     }
     int64_t before = 0;
     int rc = bytes_of(db, &before);
-    rc = rc ?: run(db, ids, carry);
+    rc = rc ?: run_sql(db, ids, carry);
     rc = rc ?: store_id_carry(db, "old");
     if (rc == SQLITE_OK && carry->ids_only) {
-        return run(db, not_all_ended, carry);
+        return run_sql(db, not_all_ended, carry);
     }
     for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]) && rc == SQLITE_OK; i++) {
-        rc = run(db, rest[i], carry);
+        rc = run_sql(db, rest[i], carry);
     }
     return rc ?: note_carried(db, before);
 }
@@ -193,7 +193,7 @@ int store_carry(sqlite3 *db, const struct store_carry *carry) {
     if (rc != SQLITE_OK) {
         return rc;
     }
-    rc = store_sql_commit(db, fill(db, carry));
+    rc = store_sql_commit(db, fill_segment(db, carry));
     return rc != SQLITE_OK || !carry->from ? rc : store_sql_exec(db, "DETACH old");
 }
 
@@ -209,16 +209,18 @@ int store_carry_fact(sqlite3 *db, const char *column, int64_t *value) {
 }
 
 int store_carry_begin(sqlite3 *db, const struct store_carry *carry) {
-    int rc = run(db,
-                 "UPDATE NVTXT_SEGMENT SET number = ?2, name = ?3, startedNs = ?4 "
-                 "WHERE ?1 IS NOT NULL",
-                 carry);
-    return rc
-               ?: run(db,
-                      "INSERT INTO NVTXT_SEGMENT (" SEGMENT_COLUMNS
-                      ") SELECT ?2, ?3, '', ?4, 0, 0, 0, 0, 1 "
-                      "WHERE ?1 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM NVTXT_SEGMENT)",
-                      carry);
+    int rc = run_sql(db,
+                     "UPDATE NVTXT_SEGMENT SET number = ?2, name = ?3, startedNs = ?4 "
+                     "WHERE ?1 IS NOT NULL",
+                     carry);
+    if (rc != 0) {
+        return rc;
+    }
+    return run_sql(db,
+                   "INSERT INTO NVTXT_SEGMENT (" SEGMENT_COLUMNS
+                   ") SELECT ?2, ?3, '', ?4, 0, 0, 0, 0, 1 "
+                   "WHERE ?1 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM NVTXT_SEGMENT)",
+                   carry);
 }
 
 int store_carry_leave(sqlite3 *db, int64_t now_ns) {

@@ -5,9 +5,8 @@
 #include "store/segment/contents.h"
 
 #include "store/db/connection.h"
-#include "store/db/result.h"
+#include "store/db/header.h"
 #include "store/db/sql.h"
-#include "store/db/stranger.h"
 #include "store/segment/carry_over.h"
 
 #define BUSY_MS 20
@@ -47,9 +46,9 @@ int store_contents_read(const char *segment, struct store_contents *contents) {
         rc = rc ?: store_sql_int(db, "SELECT total(events) FROM NVTXT_BATCHES", &contents->events);
         rc = rc ?: read_carried(db, &contents->carried);
     }
-    int result = store_result_of(db, rc);
+    int r = store_result_of(db, rc);
     sqlite3_close(db);
-    return result;
+    return r;
 }
 
 // ---- Ids ----------------------------------------------------------------------------------------

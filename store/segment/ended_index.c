@@ -5,10 +5,7 @@
 // and the next call makes a new index from the segments.
 #include "store/segment/ended_index.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,8 +36,7 @@ static int name_of(const char *path, char *name) {
 }
 
 const char *store_ended_index_name(const struct store_segment *segment) {
-    const char *slash = strrchr(segment->path, '/');
-    return slash ? slash + 1 : segment->path;
+    return nvtxt_base_name(segment->path);
 }
 
 static bool is_damaged(int rc) {
@@ -118,7 +114,7 @@ static int open_or_make(sqlite3 **db, const char *path, bool check) {
     return make(db, path);
 }
 
-static int run(sqlite3 *db, const char *sql, int64_t number, const char *name) {
+static int run_sql(sqlite3 *db, const char *sql, int64_t number, const char *name) {
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
     rc = rc ?: name ? store_sql_bind(stmt, "it", number, name) : store_sql_bind(stmt, "i", number);
@@ -129,8 +125,8 @@ static int run(sqlite3 *db, const char *sql, int64_t number, const char *name) {
 
 static int forget(sqlite3 *db, int64_t number) {
     int rc = store_sql_exec(db, "BEGIN IMMEDIATE");
-    rc = rc ?: run(db, "DELETE FROM ended WHERE number = ?", number, NULL);
-    rc = rc ?: run(db, "DELETE FROM segments WHERE number = ?", number, NULL);
+    rc = rc ?: run_sql(db, "DELETE FROM ended WHERE number = ?", number, NULL);
+    rc = rc ?: run_sql(db, "DELETE FROM segments WHERE number = ?", number, NULL);
     return store_sql_commit(db, rc);
 }
 
@@ -142,7 +138,7 @@ static int copy_ids(sqlite3 *db, sqlite3 *segment, int64_t number, bool *readabl
     int read = sqlite3_prepare_v2(segment, read_ended, -1, &from, NULL);
     while (rc == SQLITE_OK && store_sql_next(from, &read)) {
         const char *id = (const char *)sqlite3_column_text(from, 0);
-        rc = store_sql_bind(to, "iti", number, id ? id : "", sqlite3_column_int64(from, 1));
+        rc = store_sql_bind(to, "iti", number, id ?: "", sqlite3_column_int64(from, 1));
         rc = rc ?: store_sql_run(to);
     }
     *readable = read == SQLITE_OK || rc != SQLITE_OK;
@@ -165,7 +161,7 @@ static int open_left(sqlite3 **db, const char *path) {
 }
 
 // Adds all of a segment or nothing. A segment that cannot be read is no failure.
-static int add(sqlite3 *db, const struct store_segment *segment) {
+static int add_segment(sqlite3 *db, const struct store_segment *segment) {
     sqlite3 *from = NULL;
     bool readable = false;
     int64_t number = (int64_t)segment->number;
@@ -174,9 +170,10 @@ static int add(sqlite3 *db, const struct store_segment *segment) {
         rc = store_sql_exec(db, "BEGIN IMMEDIATE");
         readable = rc != SQLITE_OK;
         rc = rc ?: copy_ids(db, from, number, &readable);
-        rc = rc
-                 ?: run(db, "INSERT INTO segments (number, name) VALUES (?, ?)", number,
-                        store_ended_index_name(segment));
+        if (rc == 0) {
+            rc = run_sql(db, "INSERT INTO segments (number, name) VALUES (?, ?)", number,
+                         store_ended_index_name(segment));
+        }
         rc = store_sql_commit(db, rc);
     }
     sqlite3_close(from);
@@ -200,7 +197,7 @@ static int find_gone(sqlite3 *db, const struct store_segments *left, int64_t *go
     while (*gone == 0 && store_sql_next(stmt, &rc)) {
         const char *name = (const char *)sqlite3_column_text(stmt, 1);
         int64_t number = sqlite3_column_int64(stmt, 0);
-        *gone = is_listed(left, number, name ? name : "") ? 0 : number;
+        *gone = is_listed(left, number, name ?: "") ? 0 : number;
     }
     sqlite3_finalize(stmt);
     return rc;
@@ -219,7 +216,7 @@ static int follow(sqlite3 *db, const struct store_segments *left) {
         rc = store_sql_bind(known, "i", (int64_t)left->rows[i].number);
         bool is_known = store_sql_next(known, &rc);
         sqlite3_reset(known);
-        rc = rc != SQLITE_OK || is_known ? rc : add(db, &left->rows[i]);
+        rc = rc != SQLITE_OK || is_known ? rc : add_segment(db, &left->rows[i]);
     }
     sqlite3_finalize(known);
     return rc;

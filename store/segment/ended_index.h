@@ -14,8 +14,6 @@
 #pragma once
 
 #include <sqlite3.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "store/segment/segments.h"
 

@@ -2,19 +2,17 @@
 //
 // The main file is renamed first. If the daemon is killed before the others, the next call moves
 // them, and a write-ahead log never stands beside a store that it does not belong to.
-#include "store/segment/quarantine.h"
+#include "store/segment/segments.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "protocol/base/origin.h"
 #include "protocol/base/slice.h"
+#include "protocol/table/arrays.h"
 #include "store/db/header.h"
 
 #define TRIES 1000
@@ -37,19 +35,19 @@ static int find_name(const char *path, int64_t now_ns, char *new_name, size_t si
     struct tm tm;
     time_t seconds = (time_t)(now_ns / 1000000000);
     if (!gmtime_r(&seconds, &tm)) {
-        return -EOVERFLOW;
+        return nvtxt_origin(-EOVERFLOW);
     }
     strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
     for (int number = 1; number <= TRIES; number++) {
         int len = snprintf(new_name, size, "%s" BROKEN "%s-%d", path, when, number);
         if (len >= (int)size) {
-            return -ENAMETOOLONG;
+            return nvtxt_origin(-ENAMETOOLONG);
         }
         if (!exists(new_name)) {
             return 0;
         }
     }
-    return -EEXIST;
+    return nvtxt_origin(-EEXIST);
 }
 
 int store_quarantine(const char *file, const char *path, int64_t now_ns, char *new_name,
@@ -61,9 +59,9 @@ int store_quarantine(const char *file, const char *path, int64_t now_ns, char *n
     int r = find_name(path, now_ns, new_name, size);
     for (size_t i = 0; i < STORE_FILE_ENDINGS && r == 0; i++) {
         r = store_file_name(from, file, store_file_endings[i]);
-        r = r ? r : store_file_name(to, new_name, store_file_endings[i]);
+        r = r ?: store_file_name(to, new_name, store_file_endings[i]);
         if (r == 0 && rename(from, to) < 0 && errno != ENOENT) {
-            r = -errno;
+            r = nvtxt_origin(-errno);
         }
     }
     return r;
@@ -76,16 +74,12 @@ static bool is_aside(const char *name, const char *base) {
            !nvtxt_ends_with(name, "-wal") && !nvtxt_ends_with(name, "-shm");
 }
 
-static int add(struct store_segments *list, const char *folder, const char *name) {
-    struct store_segment row = {0};
-    struct store_segment *rows = realloc(list->rows, (list->count + 1) * sizeof(*rows));
-    if (rows) {
-        list->rows = rows;
+static int add_file(struct store_segments *list, const char *folder, const char *name) {
+    struct store_segment *row = nvtxt_add(&list->rows, &list->count, sizeof(*row));
+    if (!row || asprintf(&row->path, "%s%s", folder, name) < 0) {
+        list->count -= row != NULL;
+        return nvtxt_origin(-ENOMEM);
     }
-    if (!rows || asprintf(&row.path, "%s%s", folder, name) < 0) {
-        return -ENOMEM;
-    }
-    list->rows[list->count++] = row;
     return 0;
 }
 
@@ -98,10 +92,10 @@ int store_quarantine_list(const char *path, struct store_segments *list) {
     snprintf(folder, sizeof(folder), "%.*s", (int)(base - path), path);
     DIR *stream = opendir(*folder ? folder : ".");
     if (!stream) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     while (r == 0 && (each = readdir(stream))) {
-        r = is_aside(each->d_name, base) ? add(list, folder, each->d_name) : 0;
+        r = is_aside(each->d_name, base) ? add_file(list, folder, each->d_name) : 0;
     }
     closedir(stream);
     if (r < 0) {

@@ -5,10 +5,11 @@
 // room, and measuring would then remove one segment after the other.
 #include "store/segment/retention.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
+
+#include "protocol/base/origin.h"
 
 const char *store_retention_key_name(enum store_retention_key key) {
     static const char *const names[STORE_RETENTION_KEYS] = {
@@ -27,7 +28,7 @@ int store_disk_read(const char *path, struct store_disk *disk) {
     int len = slash == path ? 1 : slash ? (int)(slash - path) : 1;
     snprintf(folder, sizeof(folder), "%.*s", len, slash ? path : ".");
     if (statvfs(folder, &system) < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     int64_t unit = (int64_t)system.f_frsize;
     disk->free = (int64_t)system.f_bavail * unit;

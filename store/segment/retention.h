@@ -9,13 +9,9 @@
 // becomes smaller than `at_least_bytes`, the newest segment that the link left stays, and nothing
 // goes when all that may go would not be enough.
 //
-// Segments that a shipper has not shipped yet (shipped.h) wait for it as long as all of them take
+// Segments that a shipper has not shipped yet (store_id.h) wait for it as long as all of them take
 // less than a size; a full disk does not wait.
 #pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "store/segment/segments.h"
 

@@ -7,7 +7,6 @@
 #include "store/segment/segments.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "protocol/base/origin.h"
 #include "protocol/lang/timebase.h"
+#include "protocol/table/arrays.h"
 #include "store/db/header.h"
 
 #define ENDING ".sqlite"
@@ -32,15 +33,14 @@ struct place {
 };
 
 static int place_of(const char *path, struct place *place) {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
+    const char *base = nvtxt_base_name(path);
     size_t folder = (size_t)(base - path), len = strlen(base);
     size_t ending = sizeof(ENDING) - 1;
     if (len > ending && strcmp(base + len - ending, ENDING) == 0) {
         len -= ending;
     }
     if (folder >= sizeof(place->folder) || len >= sizeof(place->stem)) {
-        return -ENAMETOOLONG;
+        return nvtxt_origin(-ENAMETOOLONG);
     }
     snprintf(place->folder, sizeof(place->folder), "%.*s", (int)folder, path);
     snprintf(place->stem, sizeof(place->stem), "%.*s", (int)len, base);
@@ -100,17 +100,16 @@ int store_segments_name(const char *path, int64_t started_ns, uint64_t number, c
         return r;
     }
     if (!gmtime_r(&seconds, &tm) || strftime(when, sizeof(when), TIME_FORMAT, &tm) != TIME_BYTES) {
-        return -EOVERFLOW;
+        return nvtxt_origin(-EOVERFLOW);
     }
     int len =
         snprintf(name, size, "%s%s-%s-%" PRIu64 ENDING, place.folder, place.stem, when, number);
-    return len < (int)size ? 0 : -ENAMETOOLONG;
+    return len < (int)size ? 0 : nvtxt_origin(-ENAMETOOLONG);
 }
 
 // Finds the stem in the name of a segment: what stands before its time.
 static bool split(const char *segment, struct place *place, uint64_t *number) {
-    const char *slash = strrchr(segment, '/');
-    const char *name = slash ? slash + 1 : segment;
+    const char *name = nvtxt_base_name(segment);
     int64_t started_ns;
     if (place_of(segment, place) < 0) {
         return false;
@@ -157,19 +156,16 @@ static int64_t bytes_of(const char *path) {
     return bytes;
 }
 
-static int add(struct store_segments *segments, const char *path, uint64_t number,
-               int64_t started_ns) {
-    struct store_segment *rows =
-        realloc(segments->rows, (segments->count + 1) * sizeof(*segments->rows));
-    if (!rows) {
-        return -ENOMEM;
-    }
-    segments->rows = rows;
+static int add_segment(struct store_segments *segments, const char *path, uint64_t number,
+                       int64_t started_ns) {
     char *copy = strdup(path);
-    if (!copy) {
-        return -ENOMEM;
+    struct store_segment *row =
+        copy ? nvtxt_add(&segments->rows, &segments->count, sizeof(*row)) : NULL;
+    if (!row) {
+        free(copy);
+        return nvtxt_origin(-ENOMEM);
     }
-    rows[segments->count++] = (struct store_segment){
+    *row = (struct store_segment){
         .path = copy, .number = number, .started_ns = started_ns, .bytes = bytes_of(path)};
     return 0;
 }
@@ -181,14 +177,15 @@ static int walk(const struct place *place,
                 void *context) {
     DIR *folder = opendir(*place->folder ? place->folder : ".");
     if (!folder) {
-        return errno == ENOENT ? 0 : -errno;
+        return errno == ENOENT ? 0 : nvtxt_origin(-errno);
     }
     int r = 0;
     const struct dirent *entry;
     while (r >= 0 && (errno = 0, entry = readdir(folder))) {
         r = each(context, place, entry->d_name);
     }
-    r = r >= 0 && errno != 0 ? -errno : r; // else the rest of the folder would seem to be empty
+    // Else the rest of the folder would seem to be empty.
+    r = r >= 0 && errno != 0 ? nvtxt_origin(-errno) : r;
     closedir(folder);
     return r < 0 ? r : 0;
 }
@@ -201,21 +198,21 @@ static int add_if_segment(void *context, const struct place *place, const char *
     if (!rest || *rest) {
         return 0;
     }
-    return store_file_name(path, place->folder, name) < 0 ? 0
-                                                          : add(context, path, number, started_ns);
+    return store_file_name(path, place->folder, name) < 0
+               ? 0
+               : add_segment(context, path, number, started_ns);
 }
 
 static int compare(const void *a, const void *b) {
     const struct store_segment *left = a, *right = b;
-    return left->number != right->number ? (left->number < right->number ? -1 : 1)
-                                         : strcmp(left->path, right->path);
+    return NVTXT_ORDER(left->number, right->number) ?: strcmp(left->path, right->path);
 }
 
 int store_segments_scan(const char *path, struct store_segments *segments) {
     struct place place;
     *segments = (struct store_segments){0};
     int r = place_of(path, &place);
-    r = r < 0 ? r : walk(&place, add_if_segment, segments);
+    r = r ?: walk(&place, add_if_segment, segments);
     if (r < 0) {
         store_segments_deinit(segments);
     } else if (segments->count > 0) {
@@ -230,10 +227,10 @@ int store_segments_list(const char *path, struct store_segments *segments) {
     *segments = (struct store_segments){0};
     int r = store_segments_link(path, &link, target);
     if (r == 0 && (link == STORE_LINK_NONE || link == STORE_LINK_VANISHED)) {
-        r = -ENOENT;
+        r = nvtxt_origin(-ENOENT);
     }
     if (r == 0 && link != STORE_LINK_SEGMENT) {
-        r = access(path, F_OK) < 0 ? -errno : add(segments, path, 0, 0);
+        r = access(path, F_OK) < 0 ? nvtxt_origin(-errno) : add_segment(segments, path, 0, 0);
     } else if (r == 0) {
         r = store_segments_scan(path, segments);
         while (segments->count > 0 &&
@@ -262,7 +259,7 @@ int store_segments_link(const char *path, enum store_link *link, char *target) {
     *target = '\0';
     *link = STORE_LINK_NONE;
     if (lstat(path, &status) < 0) {
-        return errno == ENOENT ? 0 : -errno;
+        return errno == ENOENT ? 0 : nvtxt_origin(-errno);
     }
     if (!S_ISLNK(status.st_mode)) {
         *link = S_ISREG(status.st_mode) ? STORE_LINK_FILE : STORE_LINK_OTHER;
@@ -270,7 +267,7 @@ int store_segments_link(const char *path, enum store_link *link, char *target) {
     }
     ssize_t len = readlink(path, says, sizeof(says) - 1);
     if (len < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     says[len] = '\0';
     const char *rest = strchr(says, '/') ? NULL : parse(&place, says, &started_ns, &number);
@@ -292,10 +289,10 @@ int store_segments_sync(const char *path) {
     }
     int fd = open(*place.folder ? place.folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     // Some network file systems cannot sync a folder; then this is the best there is.
-    r = fsync(fd) < 0 && errno != EINVAL && errno != ENOTSUP ? -errno : 0;
+    r = fsync(fd) < 0 && errno != EINVAL && errno != ENOTSUP ? nvtxt_origin(-errno) : 0;
     close(fd);
     return r;
 }
@@ -310,10 +307,10 @@ static int put(const char *path, const char *target, const char *segment) {
     }
     unlink(fresh); // a process that was killed here left it
     if ((target ? symlink(target, fresh) : link(segment, fresh)) < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     if (rename(fresh, path) < 0) {
-        r = -errno;
+        r = nvtxt_origin(-errno);
         unlink(fresh);
     }
     return r;
@@ -331,7 +328,6 @@ static void take_back(const char *path, const char *before, bool was_there, cons
 int store_segments_set_link(const char *path, const char *segment) {
     char before[PATH_MAX];
     struct stat status;
-    const char *slash = strrchr(segment, '/');
     int r = store_segments_sync(path);
     if (r < 0) {
         return r;
@@ -339,7 +335,7 @@ int store_segments_set_link(const char *path, const char *segment) {
     bool was_there = lstat(path, &status) == 0;
     ssize_t len = readlink(path, before, sizeof(before) - 1);
     before[len < 0 ? 0 : len] = '\0';
-    r = put(path, slash ? slash + 1 : segment, NULL);
+    r = put(path, nvtxt_base_name(segment), NULL);
     if (r < 0) {
         return r;
     }
@@ -357,9 +353,9 @@ int store_segments_rename(const char *from, const char *to) {
     for (size_t i = 1; i <= STORE_FILE_ENDINGS; i++) { // the main file last
         const char *ending = store_file_endings[i % STORE_FILE_ENDINGS];
         int r = store_file_name(old_name, from, ending);
-        r = r < 0 ? r : store_file_name(new_name, to, ending);
+        r = r ?: store_file_name(new_name, to, ending);
         if (r < 0 || (rename(old_name, new_name) < 0 && errno != ENOENT)) {
-            return r < 0 ? r : -errno;
+            return r < 0 ? r : nvtxt_origin(-errno);
         }
     }
     return 0;
@@ -370,7 +366,7 @@ int store_segments_remove(const char *segment) {
     int r = 0;
     for (size_t i = 0; i < STORE_FILE_ENDINGS && r == 0; i++) { // the main file first
         r = store_file_name(name, segment, store_file_endings[i]);
-        r = r == 0 && unlink(name) < 0 && errno != ENOENT ? -errno : r;
+        r = r == 0 && unlink(name) < 0 && errno != ENOENT ? nvtxt_origin(-errno) : r;
     }
     return r;
 }
@@ -393,7 +389,7 @@ static int tidy_one(void *context, const struct place *place, const char *name) 
                          (!rest[unfinished] || is_log(rest + unfinished) ||
                           strcmp(rest + unfinished, "-journal") == 0);
     if (is_unfinished) {
-        return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
+        return unlink(path) < 0 && errno != ENOENT ? nvtxt_origin(-errno) : 0;
     }
     if (!is_log(rest)) {
         return 0;
@@ -405,5 +401,5 @@ static int tidy_one(void *context, const struct place *place, const char *name) 
 int store_segments_tidy(const char *path) {
     struct place place;
     int r = place_of(path, &place);
-    return r < 0 ? r : walk(&place, tidy_one, NULL);
+    return r ?: walk(&place, tidy_one, NULL);
 }

@@ -49,8 +49,7 @@ struct store_segments {
 int store_segments_list(const char *path, struct store_segments *segments);
 void store_segments_deinit(struct store_segments *segments); // zeroed is fine
 
-// ---- For callers that make and remove them
-// ------------------------------------------------------------
+// ---- For callers that make and remove them ------------------------------------------------------
 
 #define STORE_SEGMENT_UNFINISHED ".new" // after the name of a segment that is being made
 
@@ -94,3 +93,14 @@ int store_segments_remove(const char *segment);
 
 // Removes unfinished segments that a killed daemon left, and logs without their store.
 int store_segments_tidy(const char *path);
+
+// ---- Out of the way of a new store: nothing is deleted (quarantine.c) ---------------------------
+
+// Renames `file`, `file`-wal and `file`-shm, whichever of them exist, to a new name that begins
+// with `path`.broken and the time, with the same endings, so that SQLite finds them together.
+// Returns 0 with the new name in `name`, 1 when there is none of them, or -errno.
+int store_quarantine(const char *file, const char *path, int64_t now_ns, char *name, size_t size);
+
+// What was put aside for the store at `path` and is still there: main files, in no order; for
+// store_segments_deinit(). Returns 0 or -errno.
+int store_quarantine_list(const char *path, struct store_segments *list);

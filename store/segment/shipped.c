@@ -2,14 +2,14 @@
 //
 // The file is another program's: at most some bytes of a regular file are read, and a number must
 // be one to the last digit.
-#include "store/segment/shipped.h"
+#include "store/segment/store_id.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "protocol/base/origin.h"
 #include "store/segment/store_id.h"
 
 #define ID_LEN (STORE_ID_SIZE - 1)
@@ -43,13 +43,11 @@ int store_shipped_read(const char *file, const char *store_id, uint64_t *number)
     *number = 0;
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     bool is_file = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
     ssize_t got = is_file ? read(fd, text, sizeof(text)) : 0;
-    int r = got < 0 ? -errno : 0;
+    int r = got < 0 ? nvtxt_origin(-errno) : 0;
     close(fd);
-    return r < 0 ? r
-                 : (int)store_shipped_parse((struct nvtxt_slice){text, (size_t)got}, store_id,
-                                            number);
+    return r ?: (int)store_shipped_parse((struct nvtxt_slice){text, (size_t)got}, store_id, number);
 }

@@ -5,12 +5,8 @@
 #include "store/segment/store_id.h"
 
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "protocol/text/uuid.h"
-#include "store/db/result.h"
 #include "store/db/sql.h"
 
 static int has_table(sqlite3 *db, const char *schema, bool *has) {
@@ -60,10 +56,11 @@ static int set(sqlite3 *db, const char *id) {
         return rc;
     }
     rc = store_sql_exec(db, "DELETE FROM META_DATA_EXPORT WHERE name = 'STORE_ID'");
-    rc = rc
-             ?: store_sql_prepare(db, &stmt,
-                                  "INSERT INTO META_DATA_EXPORT (name, value) "
-                                  "VALUES ('STORE_ID', ?)");
+    if (rc == 0) {
+        rc = store_sql_prepare(db, &stmt,
+                               "INSERT INTO META_DATA_EXPORT (name, value) "
+                               "VALUES ('STORE_ID', ?)");
+    }
     rc = rc ?: store_sql_bind(stmt, "t", id);
     rc = rc ?: store_sql_run(stmt);
     sqlite3_finalize(stmt);

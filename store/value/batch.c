@@ -6,12 +6,10 @@
 // are appended in sink.c.
 #include "store/value/batch.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "protocol/base/hash.h"
 #include "protocol/base/utf8.h"
+#include "protocol/table/arrays.h"
 #include "store/value/record.h"
 
 // What a reset keeps, of records and of the rest each: a batch of some ten thousand events.
@@ -29,14 +27,11 @@ static void clear_lists(struct store_batch *batch) {
     batch->tail_share = NULL;
     batch->live = 0;
     batch->events = 0;
-    batch->clocks = NULL;
-    batch->clock_end = &batch->clocks;
-    batch->losses = NULL;
-    batch->loss_end = &batch->losses;
+    batch->clocks = batch->last_clock = NULL;
+    batch->losses = batch->last_loss = NULL;
     batch->has_source_losses = false;
     batch->forgotten = NULL;
-    batch->owners = NULL;
-    batch->owner_end = &batch->owners;
+    batch->owners = batch->last_owner = NULL;
     batch->names_taken = false;
 }
 
@@ -89,21 +84,15 @@ static int copy_string(struct store_batch *batch, const char *string, const char
     }
     if (nvtxt_utf8_valid(text)) {
         *copy = store_arena_copy(&batch->data, text.data, text.len);
-        return *copy ? 0 : -ENOMEM;
+        return *copy ? 0 : nvtxt_origin(-ENOMEM);
     }
     char *repaired = store_arena_take(&batch->data, text.len * NVTXT_UTF8_GROWTH + 1, 1);
     if (!repaired) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     repaired[nvtxt_utf8_repair(repaired, text)] = '\0';
     *copy = repaired;
     return 0;
-}
-
-int store_batch_copy(struct store_batch *batch, struct nvtxt_slice from, struct nvtxt_slice *to) {
-    const char *copy = store_arena_copy(&batch->data, from.data, from.len);
-    *to = (struct nvtxt_slice){copy, from.len};
-    return copy ? 0 : -ENOMEM;
 }
 
 // ---- Shares -----------------------------------------------------------------------------------
@@ -111,20 +100,16 @@ int store_batch_copy(struct store_batch *batch, struct nvtxt_slice from, struct 
 static void empty_share(struct store_share *share) {
     share->runs = share->last_run = NULL;
     share->events = 0;
-    share->pub.diags = NULL;
-    share->diag_end = &share->pub.diags;
-    share->names = NULL;
-    share->name_end = &share->names;
-    share->opened = NULL;
-    share->opened_end = &share->opened;
+    share->pub.diags = share->last_diag = NULL;
+    share->names = share->last_name = NULL;
+    share->opened = share->last_opened = NULL;
     share->extras = NULL;
     share->losses = NULL;
     share->last_domain = 0;
     share->flags = 0;
     share->has_progress = share->has_session = false;
     share->display_name = share->state = (struct nvtxt_slice){0};
-    share->parts = NULL;
-    share->part_end = &share->parts;
+    share->parts = share->last_part = NULL;
     share->how = NULL;
     share->file = NULL;
     share->pub.ended = false;
@@ -214,13 +199,13 @@ void store_batch_nvtx(struct store_batch_source *source) {
 int store_batch_progress(struct store_batch_source *source, const struct nvtxt_counters *counters,
                          struct nvtxt_slice display_name) {
     struct store_share *share = own(source);
-    if (!nvtxt_slice_equal(share->display_name, display_name) &&
-        store_batch_copy(source->batch, display_name, &share->display_name) < 0) {
-        return -ENOMEM;
+    bool same = nvtxt_slice_equal(share->display_name, display_name);
+    int r = same ? 0 : store_batch_copy(source->batch, display_name, &share->display_name);
+    if (r == 0) {
+        share->has_progress = true;
+        source->counters = *counters;
     }
-    share->has_progress = true;
-    source->counters = *counters;
-    return 0;
+    return r;
 }
 
 int store_batch_open_range(struct store_batch_source *source,
@@ -228,41 +213,39 @@ int store_batch_open_range(struct store_batch_source *source,
     struct store_share *share = own(source);
     struct store_opened *opened = store_arena_make(&source->batch->data, sizeof(*opened));
     if (!opened) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     opened->range = *range;
     opened->range.domain = (struct nvtxt_slice){0};
-    if (store_batch_copy(source->batch, range->text, &opened->range.text) < 0 ||
-        store_share_domain(share, range->domain, &opened->domain) < 0 ||
-        store_batch_copy(source->batch, range->excerpt, &opened->range.excerpt) < 0 ||
-        store_batch_copy(source->batch, range->json, &opened->range.json) < 0) {
-        return -ENOMEM;
+    int r = store_batch_copy(source->batch, range->text, &opened->range.text);
+    r = r ?: store_share_domain(share, range->domain, &opened->domain);
+    r = r ?: store_batch_copy(source->batch, range->excerpt, &opened->range.excerpt);
+    r = r ?: store_batch_copy(source->batch, range->json, &opened->range.json);
+    if (r == 0) {
+        NVTXT_APPEND(share->opened, share->last_opened, next, opened);
     }
-    *share->opened_end = opened;
-    share->opened_end = &opened->next;
-    return 0;
+    return r;
 }
 
 int store_batch_session(struct store_batch_source *source, uint64_t line,
                         struct nvtxt_slice state) {
     struct store_share *share = own(source);
-    if (state.data && store_batch_copy(source->batch, state, &share->state) < 0) {
-        return -ENOMEM;
+    int r = state.data ? store_batch_copy(source->batch, state, &share->state) : 0;
+    if (r == 0) {
+        share->has_session = true;
+        source->line = line;
     }
-    share->has_session = true;
-    source->line = line;
-    return 0;
+    return r;
 }
 
 int store_batch_state(struct store_batch_source *source, uint64_t part, struct nvtxt_slice state) {
     struct store_share *share = own(source);
     struct store_state_part *entry = store_arena_make(&source->batch->data, sizeof(*entry));
     if (!entry || store_batch_copy(source->batch, state, &entry->state) < 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     entry->part = part;
-    *share->part_end = entry;
-    share->part_end = &entry->next;
+    NVTXT_APPEND(share->parts, share->last_part, next, entry);
     return 0;
 }
 
@@ -272,20 +255,18 @@ int store_batch_file(struct store_batch_source *source, const struct store_follo
     struct store_batch *batch = source->batch;
     struct store_followed *copy = store_arena_make(&batch->data, sizeof(*copy));
     if (!copy || store_batch_copy(batch, state, &share->state) < 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     *copy = *file;
-    if (copy_string(batch, file->path, &copy->path) < 0) {
-        return -ENOMEM;
-    }
-    share->file = copy;
-    return 0;
+    int r = copy_string(batch, file->path, &copy->path);
+    share->file = r == 0 ? copy : share->file;
+    return r;
 }
 
 int store_batch_forget_file(struct store_batch *batch, int64_t source_id) {
     struct store_forgotten *entry = store_arena_make(&batch->data, sizeof(*entry));
     if (!entry) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     entry->source_id = source_id;
     entry->next = batch->forgotten;
@@ -295,25 +276,24 @@ int store_batch_forget_file(struct store_batch *batch, int64_t source_id) {
 
 int store_batch_end_source(struct store_batch_source *source, const char *how, int64_t closed_ns) {
     struct store_share *share = own(source);
-    if (copy_string(source->batch, how, &share->how) < 0) {
-        return -ENOMEM;
+    int r = copy_string(source->batch, how, &share->how);
+    if (r == 0) {
+        source->ended = true;
+        share->closed_ns = closed_ns;
     }
-    source->ended = true;
-    share->closed_ns = closed_ns;
-    return 0;
+    return r;
 }
 
 int store_batch_clock(struct store_batch *batch, const char *clock, int64_t clock_ns,
                       int64_t realtime_ns, int64_t uncertainty_ns) {
     struct store_clock *entry = store_arena_make(&batch->data, sizeof(*entry));
     if (!entry || copy_string(batch, clock, &entry->clock) < 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     entry->clock_ns = clock_ns;
     entry->realtime_ns = realtime_ns;
     entry->uncertainty_ns = uncertainty_ns;
-    *batch->clock_end = entry;
-    batch->clock_end = &entry->next;
+    NVTXT_APPEND(batch->clocks, batch->last_clock, next, entry);
     return 0;
 }
 
@@ -321,13 +301,12 @@ int store_batch_owner(struct store_batch *batch, const struct store_owner_change
     struct store_owner *entry = store_arena_make(&batch->data, sizeof(*entry));
     const char *comm = NULL;
     if (!entry || copy_string(batch, change->comm, &comm) < 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     entry->change = *change;
     entry->change.comm = comm;
     batch->names_taken = batch->names_taken || change->taken;
-    *batch->owner_end = entry;
-    batch->owner_end = &entry->next;
+    NVTXT_APPEND(batch->owners, batch->last_owner, next, entry);
     return 0;
 }
 
@@ -346,13 +325,12 @@ int store_batch_loss(struct store_batch *batch, int64_t at_ns, int64_t source_id
                      int64_t pid, const char *reason, uint64_t count) {
     struct store_loss *entry = make_loss(batch, at_ns, reason, count);
     if (!entry) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     entry->source_id = source_id;
     entry->uid = uid;
     entry->pid = pid;
-    *batch->loss_end = entry;
-    batch->loss_end = &entry->next;
+    NVTXT_APPEND(batch->losses, batch->last_loss, next, entry);
     return 0;
 }
 
@@ -381,7 +359,7 @@ int store_batch_source_loss(struct store_batch_source *source, int64_t at_ns, co
     }
     loss = make_loss(batch, at_ns, reason, count);
     if (!loss) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     loss->source_id = source->id;
     loss->uid = source->source.peer_uid;

@@ -14,11 +14,6 @@
 // Entries are grouped by source; a source's events stand in their order.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "protocol/interp/interp.h"
 #include "store/value/source.h"
 
 struct store_batch *store_batch_new(void); // NULL when memory is short

@@ -5,12 +5,12 @@
 // were overwritten; if so, the entry does not count any more. So forgetting takes no work, nothing
 // is freed, memory is fixed, and a look-up compares at most one set, whatever strings a peer
 // invents.
-#include "store/value/intern.h"
+#include "store/value/arena.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "protocol/base/origin.h"
 
 // 16,384 strings and 1 MiB of bytes: enough for a busy machine, in 1.4 MiB.
 #define SETS 4096
@@ -31,7 +31,7 @@ int store_intern_init(struct store_intern *intern) {
     intern->head = 0;
     if (!intern->entries || !intern->ring) {
         store_intern_deinit(intern);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     return 0;
 }

@@ -8,12 +8,9 @@
 // time it writes the batch, so a batch can be written again after a rollback.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "protocol/base/hash.h"
+#include "protocol/base/origin.h"
 #include "protocol/interp/event.h"
+#include "protocol/table/hash.h"
 #include "store/value/arena.h"
 #include "store/value/source.h"
 
@@ -137,9 +134,9 @@ struct store_share {
     struct nvtxt_hash_node node;
     struct store_run *runs, *last_run;
     size_t events;
-    struct store_diag **diag_end;
-    struct store_name *names, **name_end;
-    struct store_opened *opened, **opened_end;
+    struct store_diag *last_diag;
+    struct store_name *names, *last_name;
+    struct store_opened *opened, *last_opened;
     struct store_event_extra *extras; // newest first
     struct store_loss *losses;        // that the source reported, newest first
     uint32_t last_domain;
@@ -149,7 +146,7 @@ struct store_share {
     bool has_session;
     struct nvtxt_slice display_name;
     struct nvtxt_slice state; // no data: as stored before
-    struct store_state_part *parts, **part_end;
+    struct store_state_part *parts, *last_part;
     const struct store_followed *file; // NULL unless a file's; its state is `state`
     const char *how;
     int64_t closed_ns;
@@ -161,17 +158,18 @@ struct store_batch {
     struct nvtxt_hash by_id;
     struct nvtxt_hash by_name;     // domains
     struct store_domain **domains; // [1 … domain_count]
-    uint32_t domain_count, domain_room;
+    uint32_t domain_count;
+    size_t domain_room;
     struct store_share *first, **end;
     struct store_share *last;       // what store_batch_source() returned last
     struct store_share *tail_share; // its last run ends where the records end
     size_t live;                    // shares that are not discarded
     size_t events;
-    struct store_clock *clocks, **clock_end;
-    struct store_loss *losses, **loss_end; // those that are of no share
+    struct store_clock *clocks, *last_clock;
+    struct store_loss *losses, *last_loss; // those that are of no share
     bool has_source_losses;                // a share has some
     struct store_forgotten *forgotten;     // files, newest first
-    struct store_owner *owners, **owner_end;
+    struct store_owner *owners, *last_owner;
     bool names_taken; // of a process, by one of the owners
 };
 
@@ -188,9 +186,14 @@ static inline const struct store_share *store_share_next(const struct store_shar
 int store_share_domain(struct store_share *share, struct nvtxt_slice name, uint32_t *index);
 
 // A copy of the bytes in the batch, with a NUL after them. Returns 0 or -ENOMEM.
-int store_batch_copy(struct store_batch *batch, struct nvtxt_slice from, struct nvtxt_slice *to);
+static inline int store_batch_copy(struct store_batch *batch, struct nvtxt_slice from,
+                                   struct nvtxt_slice *to) {
+    const char *copy = store_arena_copy(&batch->data, from.data, from.len);
+    *to = (struct nvtxt_slice){copy, from.len};
+    return copy ? 0 : nvtxt_origin(-ENOMEM);
+}
 
-// The key of a text in the caches (intern.h): the keyed hash, cut to 32 bits.
+// The key of a text in the caches (intern.c): the keyed hash, cut to 32 bits.
 static inline uint32_t store_text_hash(const char *data, size_t len) {
     return (uint32_t)nvtxt_hash_bytes((struct nvtxt_slice){data, len});
 }

@@ -3,13 +3,7 @@
 // The texts of a row stand in the row, so that a list is one allocation.
 #include "store/value/rows.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
-
-void *store_rows_grow(void *rows, size_t count, size_t size) {
-    bool is_full = (count & (count - 1)) == 0; // room is a power of two, or none
-    return is_full ? realloc(rows, (count ? count * 2 : 1) * size) : rows;
-}
 
 void store_losses_deinit(struct store_losses *losses) {
     free(losses->rows);

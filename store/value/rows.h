@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of a store as they are read back: losses, diagnostics, and totals.
+// Rows of a store as they are read back: losses, diagnostics, totals, and a number that may be
+// NULL.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "protocol/lang/diag.h"
 
-// The array `rows` of `count` elements with room for one more, which may have moved; NULL when
-// memory is short. For arrays that only this function grows.
-void *store_rows_grow(void *rows, size_t count, size_t size);
-
 #define STORE_LOSS_REFUSED "refused" // reason of a loss: SQLite does not take the rows
+
+struct store_maybe {
+    bool is_set; // false: NULL
+    int64_t value;
+};
 
 // Rows of NVTXT_LOSSES, newest first. Deinit frees what it owns.
 struct store_losses {

@@ -3,11 +3,6 @@
 // What a store knows of a session or of a followed file, so that somebody can go on with it.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "protocol/interp/interp.h"
 #include "store/value/source.h"
 
 // What the store knows of a session. Deinit frees what it owns.

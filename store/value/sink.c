@@ -7,11 +7,8 @@
 // Records are appended in the order in which events come. A share knows its records as runs; a run
 // goes on until another source appends. So a source that is alone has one run for each chunk, and
 // writing source by source costs a pointer for each run.
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "protocol/base/hash.h"
+#include "protocol/table/arrays.h"
 #include "store/value/batch.h"
 #include "store/value/record.h"
 
@@ -27,15 +24,9 @@ static struct store_domain *find_domain(struct store_batch *batch, struct nvtxt_
 
 static struct store_domain *new_domain(struct store_batch *batch, struct nvtxt_slice name,
                                        uint32_t hash) {
-    if (batch->domain_count + 1 >= batch->domain_room) {
-        uint32_t room = batch->domain_room ? batch->domain_room * 2 : 16;
-        struct store_domain **domains =
-            realloc(batch->domains, room * sizeof(struct store_domain *));
-        if (!domains) {
-            return NULL;
-        }
-        batch->domains = domains;
-        batch->domain_room = room;
+    if (nvtxt_grow(&batch->domains, &batch->domain_room, (size_t)batch->domain_count + 2,
+                   sizeof(*batch->domains)) < 0) {
+        return NULL;
     }
     struct store_domain *domain = store_arena_make(&batch->data, sizeof(*domain));
     if (!domain) {
@@ -72,7 +63,7 @@ int store_share_domain(struct store_share *share, struct nvtxt_slice name, uint3
         domain = new_domain(batch, name, hash);
     }
     if (!domain) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     *index = share->last_domain = domain->index;
     return 0;
@@ -89,12 +80,7 @@ static struct store_event *first_of_run(struct store_batch *batch, struct store_
         return NULL;
     }
     run->events = event;
-    if (share->last_run) {
-        share->last_run->next = run;
-    } else {
-        share->runs = run;
-    }
-    share->last_run = run;
+    NVTXT_APPEND(share->runs, share->last_run, next, run);
     batch->tail_share = share;
     return event;
 }
@@ -115,13 +101,14 @@ static int add_extra(struct store_share *share, struct store_event *record,
                      const struct nvtxt_event *event) {
     struct store_event_extra *extra = store_arena_make(&share->pub.batch->data, sizeof(*extra));
     if (!extra) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     extra->payload = record->payload;
     extra->open_seq = event->open_seq;
     if (event->json.len > 0) {
-        if (store_batch_copy(share->pub.batch, event->json, &extra->json) < 0) {
-            return -ENOMEM;
+        int r = store_batch_copy(share->pub.batch, event->json, &extra->json);
+        if (r < 0) {
+            return r;
         }
         record->flags |= STORE_EVENT_JSON;
     }
@@ -158,12 +145,13 @@ static int fill_event(struct store_share *share, struct store_event *record,
     if (event->text.len > 0) {
         char *copy = store_arena_take(&batch->data, event->text.len, 1);
         if (!copy) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         text = memcpy(copy, event->text.data, event->text.len);
     }
-    if (store_share_domain(share, event->domain, &record->domain) < 0) {
-        return -ENOMEM;
+    int r = store_share_domain(share, event->domain, &record->domain);
+    if (r < 0) {
+        return r;
     }
     record->start = event->start;
     record->end = event->end;
@@ -188,11 +176,11 @@ static int on_event(void *context, const struct nvtxt_event *event) {
     struct store_batch *batch = share->pub.batch;
     struct store_event *record = take_event(batch, share);
     if (!record) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (fill_event(share, record, event) < 0) {
         batch->tail_share = NULL; // the slot is lost, its run ends before it
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     share->flags |= record->flags;
     share->last_run->count++;
@@ -208,12 +196,12 @@ static int on_name(void *context, const struct nvtxt_name *name) {
     if (!copy || store_share_domain(share, name->domain, &copy->domain) < 0 ||
         store_batch_copy(batch, name->resource_kind, &copy->resource_kind) < 0 ||
         store_batch_copy(batch, name->json, &copy->json) < 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     copy->handle = name->handle;
     copy->text = store_arena_copy(&batch->data, name->text.data, name->text.len);
     if (!copy->text) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     copy->kind = name->kind;
     copy->events_before = share->events;
@@ -223,8 +211,7 @@ static int on_name(void *context, const struct nvtxt_name *name) {
     copy->global_tid = nvtxt_global_tid(name->pid, name->kind == NVTXT_NAME_THREAD ? name->tid : 0);
     copy->at = name->at;
     copy->at_global_tid = nvtxt_global_tid(name->at_pid, name->at_tid);
-    *share->name_end = copy;
-    share->name_end = &copy->next;
+    NVTXT_APPEND(share->names, share->last_name, next, copy);
     return 0;
 }
 
@@ -233,18 +220,17 @@ static int on_diag(void *context, const struct nvtxt_diag *diag) {
     struct store_batch *batch = share->pub.batch;
     struct store_diag *copy = store_arena_make(&batch->data, sizeof(*copy));
     if (!copy) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     copy->message = store_arena_copy(&batch->data, diag->message, strlen(diag->message));
     copy->excerpt = store_arena_copy(&batch->data, diag->excerpt, strlen(diag->excerpt));
     if (!copy->message || !copy->excerpt) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     copy->code = diag->code;
     copy->column = diag->column;
     copy->line = diag->line;
-    *share->diag_end = copy;
-    share->diag_end = &copy->next;
+    NVTXT_APPEND(share->pub.diags, share->last_diag, next, copy);
     return 0;
 }
 

@@ -3,10 +3,7 @@
 // Eponymous virtual tables (https://www.sqlite.org/vtab.html): no CREATE, no rows of their own. A
 // cursor walks the records in the order in which they are inserted and counts their rowids, so a
 // start/end range knows its id. SQLite gets the texts where they lie in the arena, without a copy.
-#include "store/write/batch_tables.h"
-
-#include "store/value/record.h"
-#include "store/write/txn.h"
+#include "store/write/bulk.h"
 
 struct cursor {
     sqlite3_vtab_cursor base; // first, as SQLite wants it
@@ -155,9 +152,16 @@ static int on_events_end(sqlite3_vtab_cursor *base) {
     return ((struct cursor *)base)->event == NULL;
 }
 
-// A value that only events with this flag have; NULL for the others.
+// A value that only events with the flag of its column have; NULL for the others.
 static void result_rare(sqlite3_context *context, const struct store_event *event,
-                        enum store_event_flag flag) {
+                        enum column column) {
+    static const enum store_event_flag flags[] = {
+        [END_GLOBAL_TID] = STORE_EVENT_ELSEWHERE, [UINT64_VALUE] = STORE_EVENT_UINT64,
+        [INT64_VALUE] = STORE_EVENT_INT64,        [DOUBLE_VALUE] = STORE_EVENT_DOUBLE,
+        [UINT32_VALUE] = STORE_EVENT_UINT32,      [INT32_VALUE] = STORE_EVENT_INT32,
+        [FLOAT_VALUE] = STORE_EVENT_FLOAT,        [JSON_TEXT] = STORE_EVENT_JSON,
+    };
+    enum store_event_flag flag = flags[column];
     const struct store_event_extra *extra =
         event->flags & STORE_EVENT_EXTRA ? event->payload.extra : NULL;
     const union store_payload *payload = extra ? &extra->payload : &event->payload;
@@ -213,28 +217,14 @@ static int on_event_column(sqlite3_vtab_cursor *base, sqlite3_context *context, 
         sqlite3_result_int64(context, event->text_id);
         break;
     case END_GLOBAL_TID:
-        result_rare(context, event, STORE_EVENT_ELSEWHERE);
-        break;
     case UINT64_VALUE:
-        result_rare(context, event, STORE_EVENT_UINT64);
-        break;
     case INT64_VALUE:
-        result_rare(context, event, STORE_EVENT_INT64);
-        break;
     case DOUBLE_VALUE:
-        result_rare(context, event, STORE_EVENT_DOUBLE);
-        break;
     case UINT32_VALUE:
-        result_rare(context, event, STORE_EVENT_UINT32);
-        break;
     case INT32_VALUE:
-        result_rare(context, event, STORE_EVENT_INT32);
-        break;
     case FLOAT_VALUE:
-        result_rare(context, event, STORE_EVENT_FLOAT);
-        break;
     case JSON_TEXT:
-        result_rare(context, event, STORE_EVENT_JSON);
+        result_rare(context, event, (enum column)index);
         break;
     }
     return SQLITE_OK;
@@ -309,8 +299,6 @@ static const sqlite3_module strings_module = {
 int store_batch_tables_register(sqlite3 *db, const struct store_batch_tables *tables) {
     void *context = (void *)tables; // the tables only read it
     int rc = sqlite3_create_module_v2(db, "nvtxt_batch_events", &events_module, context, NULL);
-    if (rc == SQLITE_OK) {
-        rc = sqlite3_create_module_v2(db, "nvtxt_batch_strings", &strings_module, context, NULL);
-    }
+    rc = rc ?: sqlite3_create_module_v2(db, "nvtxt_batch_strings", &strings_module, context, NULL);
     return rc;
 }

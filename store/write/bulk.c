@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/db/sql.h"
+#include "protocol/table/arrays.h"
 
 // The array of new strings is freed after a batch that made it larger than this.
 #define KEEP_FRESH ((size_t)32 * 1024)
@@ -81,14 +81,9 @@ void store_bulk_deinit(struct store_bulk *bulk) {
 // ---- Writing ----------------------------------------------------------------------------------
 
 static int add_fresh(struct store_bulk *bulk, struct store_event *event) {
-    if (bulk->tables.fresh_count == bulk->fresh_room) {
-        size_t room = bulk->fresh_room ? bulk->fresh_room * 2 : 256;
-        const struct store_event **fresh = realloc(bulk->tables.fresh, room * sizeof(*fresh));
-        if (!fresh) {
-            return SQLITE_NOMEM;
-        }
-        bulk->tables.fresh = fresh;
-        bulk->fresh_room = room;
+    if (nvtxt_grow(&bulk->tables.fresh, &bulk->fresh_room, bulk->tables.fresh_count + 1,
+                   sizeof(*bulk->tables.fresh)) < 0) {
+        return SQLITE_NOMEM;
     }
     event->text_id = bulk->txn->next_string + (int64_t)bulk->tables.fresh_count;
     bulk->tables.fresh[bulk->tables.fresh_count++] = event;
@@ -123,9 +118,7 @@ static int write_strings(struct store_bulk *bulk) {
         return SQLITE_OK;
     }
     int rc = store_sql_prepare(txn->db, &bulk->stmts[STRINGS], texts[STRINGS]);
-    if (rc == SQLITE_OK) {
-        rc = store_sql_run(bulk->stmts[STRINGS]);
-    }
+    rc = rc ?: store_sql_run(bulk->stmts[STRINGS]);
     txn->next_string += (int64_t)bulk->tables.fresh_count;
     if (rc == SQLITE_OK && sqlite3_last_insert_rowid(txn->db) != txn->next_string - 1) {
         rc = SQLITE_INTERNAL;
@@ -140,7 +133,7 @@ static int write_unclosed(struct store_bulk *bulk, const struct store_share *sha
         for (size_t i = 0; i < run->count && rc == SQLITE_OK; i++, row++) {
             if (run->events[i].flags & STORE_EVENT_UNCLOSED) {
                 rc = store_sql_bind(stmt, "i", row);
-                rc = rc != SQLITE_OK ? rc : store_sql_run(stmt);
+                rc = rc ?: store_sql_run(stmt);
             }
         }
     }
@@ -151,12 +144,8 @@ static int write_source_rows(struct store_bulk *bulk, const struct store_share *
                              int64_t row) {
     sqlite3_stmt **slot = &bulk->stmts[ADD_SOURCE_ROWS];
     int rc = store_sql_prepare(bulk->txn->db, slot, texts[ADD_SOURCE_ROWS]);
-    if (rc == SQLITE_OK) {
-        rc = store_sql_bind(*slot, "iii", row, row + (int64_t)share->events - 1, share->pub.id);
-    }
-    if (rc == SQLITE_OK) {
-        rc = store_sql_run(*slot);
-    }
+    rc = rc ?: store_sql_bind(*slot, "iii", row, row + (int64_t)share->events - 1, share->pub.id);
+    rc = rc ?: store_sql_run(*slot);
     if (rc == SQLITE_OK && share->flags & STORE_EVENT_UNCLOSED) {
         rc = write_unclosed(bulk, share, row);
     }
@@ -167,9 +156,7 @@ static int write_events(struct store_bulk *bulk, unsigned flags) {
     struct store_txn *txn = bulk->txn;
     int variant = variant_of(flags);
     int rc = bulk->events[variant] ? SQLITE_OK : prepare_events(bulk, variant);
-    if (rc == SQLITE_OK) {
-        rc = store_sql_run(bulk->events[variant]);
-    }
+    rc = rc ?: store_sql_run(bulk->events[variant]);
     int64_t row = txn->next_row;
     txn->next_row += (int64_t)bulk->tables.batch->events;
     if (rc == SQLITE_OK && sqlite3_last_insert_rowid(txn->db) != txn->next_row - 1) {
@@ -203,12 +190,8 @@ int store_bulk_write(struct store_bulk *bulk, const struct store_batch *batch) {
             rc = read_run(bulk, run);
         }
     }
-    if (rc == SQLITE_OK) {
-        rc = write_strings(bulk);
-    }
-    if (rc == SQLITE_OK) {
-        rc = write_events(bulk, flags);
-    }
+    rc = rc ?: write_strings(bulk);
+    rc = rc ?: write_events(bulk, flags);
     bulk->tables.batch = NULL;
     if (bulk->fresh_room > KEEP_FRESH) {
         free(bulk->tables.fresh);

@@ -2,10 +2,10 @@
 //
 // store/write: the rows of a transaction. One module for each kind of row: events and strings
 // (here), sources, diagnostics and losses (catalog), names (names, name_rows, domains, owners),
-// sessions and followed files. Each owns its prepared statements; txn.h has what they share. They
-// write within the transaction that store.c began, and never begin or end one. Only sessions and
-// followed files are read back here, as the other half of what they write. Functions return SQLite
-// result codes and run on the thread that owns the store.
+// sessions and followed files. Each owns its prepared statements; struct store_txn has what they
+// share. They write within the transaction that store.c began, and never begin or end one. Only
+// sessions and followed files are read back here, as the other half of what they write. Functions
+// return SQLite result codes and run on the thread that owns the store.
 //
 // This header is the batch inserter: all events of a batch in one statement, all new strings in
 // another.
@@ -14,10 +14,23 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-#include "store/value/intern.h"
+#include "store/db/sql.h"
+#include "store/value/arena.h"
 #include "store/value/record.h"
-#include "store/write/batch_tables.h"
-#include "store/write/txn.h"
+
+// A batch as SQLite sees it during a write: two table-valued virtual tables of one connection,
+// nvtxt_batch_events (the records, source by source) and nvtxt_batch_strings (their new texts).
+// This is what they hold while a statement runs.
+struct store_batch_tables {
+    const struct store_txn *txn;
+    const struct store_batch *batch;
+    const struct store_event **fresh; // owned: events whose text is new, in the order of their ids
+    size_t fresh_count;
+};
+
+// Registers both with the connection. They read `tables` when a statement runs; it must not move.
+// Returns an SQLite result code.
+int store_batch_tables_register(sqlite3 *db, const struct store_batch_tables *tables);
 
 // Eight columns are optional: a statement for every combination, prepared when it is needed.
 #define STORE_BULK_VARIANTS 256

@@ -3,10 +3,9 @@
 // The first batch with a share of a source makes its row; later ones update it. What never changes
 // is written once. Counters are absolute numbers, so writing a batch again after a rollback does no
 // harm.
-#include "store/write/catalog.h"
+#include "store/write/names.h"
 
 #include "protocol/lang/diag.h"
-#include "store/db/sql.h"
 
 enum statement {
     FIND_SOURCE,
@@ -67,7 +66,7 @@ static int add_source(struct store_catalog *catalog, const struct store_source *
                            source->session_id, source->name, source->opened_ns, (int64_t)0,
                            (int64_t)source->levels, (int64_t)source->nvtx);
     }
-    return rc != SQLITE_OK ? rc : store_names_new_source(catalog->names, source);
+    return rc ?: store_names_new_source(catalog->names, source);
 }
 
 static int find_source(struct store_catalog *catalog, int64_t id, bool *found) {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "protocol/base/utf8.h"
-#include "store/db/sql.h"
 
 enum statement { FIND_DOMAIN, ADD_DOMAIN, SET_RESOURCE, SET_COUNTER, MEMBERS };
 
@@ -47,7 +46,7 @@ void store_domains_begin(const struct store_batch *batch) {
     }
 }
 
-static int find(struct store_domains *domains, struct store_domain *domain) {
+static int find_domain(struct store_domains *domains, struct store_domain *domain) {
     int rc = STORE_SQL_BIND(domains, FIND_DOMAIN, "s", domain->name, (size_t)domain->len);
     return rc ?: store_sql_run_int(domains->stmts[FIND_DOMAIN], &domain->store_id);
 }
@@ -61,7 +60,7 @@ int store_domains_id(struct store_domains *domains, const struct store_batch *ba
     }
     struct store_domain *domain = batch->domains[index];
     if (domain->store_id == 0) {
-        rc = find(domains, domain);
+        rc = find_domain(domains, domain);
     }
     if (rc == SQLITE_OK && domain->store_id == 0) {
         rc = STORE_SQL_RUN(domains, ADD_DOMAIN, "s", domain->name, (size_t)domain->len);
@@ -113,10 +112,11 @@ static int set_counter(struct store_domains *domains, const struct store_name *n
     char *description = NULL;
     char *unit = NULL;
     int rc = name->json.len ? read_members(domains, name->json, &description, &unit) : SQLITE_OK;
-    rc = rc
-             ?: STORE_SQL_RUN(domains, SET_COUNTER, "iisttsi", (int64_t)name->global_tid, domain_id,
-                              name->text, (size_t)name->text_len, description, unit,
-                              name->json.data, name->json.len, source_id);
+    if (rc == 0) {
+        rc = STORE_SQL_RUN(domains, SET_COUNTER, "iisttsi", (int64_t)name->global_tid, domain_id,
+                           name->text, (size_t)name->text_len, description, unit, name->json.data,
+                           name->json.len, source_id);
+    }
     free(description);
     free(unit);
     return rc;

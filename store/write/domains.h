@@ -10,8 +10,8 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
+#include "store/db/sql.h"
 #include "store/value/record.h"
-#include "store/write/txn.h"
 
 #define STORE_DOMAINS_STMTS 5
 

@@ -4,8 +4,7 @@
 // names stand in NVTXT_SOURCES and are joined when the row is read.
 #include "store/write/followed.h"
 
-#include "store/db/sql.h"
-#include "store/value/rows.h"
+#include "protocol/table/arrays.h"
 #include "store/write/sessions.h"
 
 enum statement { SET_FILE, GO_ON, DROP_FILE, LOAD_FILE };
@@ -107,14 +106,8 @@ int store_files_load(struct store_files *files, int64_t source_id, struct store_
 }
 
 static int append(struct store_file_list *list, sqlite3_stmt *stmt) {
-    struct store_file *grown = store_rows_grow(list->files, list->count, sizeof(*grown));
-    if (!grown) {
-        return SQLITE_NOMEM;
-    }
-    list->files = grown;
-    struct store_file *file = &list->files[list->count++];
-    *file = (struct store_file){0};
-    return read_file(stmt, file);
+    struct store_file *file = nvtxt_add(&list->files, &list->count, sizeof(*file));
+    return file ? read_file(stmt, file) : SQLITE_NOMEM;
 }
 
 int store_files_read(sqlite3 *db, struct store_file_list *list) {

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "store/db/sql.h"
 #include "store/value/record.h"
 #include "store/value/session.h"
-#include "store/write/txn.h"
 
 #define STORE_FILES_STMTS 4
 

@@ -4,11 +4,10 @@
 // a rollback empties it. The entries of a set are replaced one after the other.
 #include "store/write/name_rows.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/db/sql.h"
+#include "protocol/base/origin.h"
 
 // 8,192 names: threads, processes and their domains on a busy machine, in 320 KiB.
 #define SETS 2048
@@ -32,7 +31,7 @@ static const char *const texts[STORE_NAME_ROWS_STMTS] = {
 int store_name_rows_init(struct store_name_rows *rows, struct store_txn *txn) {
     *rows = (struct store_name_rows){.txn = txn};
     rows->cache = calloc((size_t)SETS * WAYS, sizeof(*rows->cache));
-    return rows->cache ? 0 : -ENOMEM;
+    return rows->cache ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 void store_name_rows_deinit(struct store_name_rows *rows) {

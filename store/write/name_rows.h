@@ -10,7 +10,7 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-#include "store/write/txn.h"
+#include "store/db/sql.h"
 
 // Kinds besides the event types 39 and 75, whose rows stand in NVTX_EVENTS. Kind 33 is from older
 // versions: a category of all processes (key: its number).

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/db/sql.h"
-
 enum statement {
     ADD_STRING,
     SET_STRING,
@@ -77,9 +75,10 @@ static int add_process(struct store_names *names, const struct store_source *sou
                        const char *name, size_t len) {
     int rc =
         STORE_SQL_RUN(names, ADD_PROCESS, "iis", (int64_t)(pid << 24), (int64_t)pid, name, len);
-    rc = rc
-             ?: store_name_rows_add(names->rows, STORE_ROW_PROCESS, 0, pid,
-                                    sqlite3_last_insert_rowid(names->txn->db));
+    if (rc == 0) {
+        rc = store_name_rows_add(names->rows, STORE_ROW_PROCESS, 0, pid,
+                                 sqlite3_last_insert_rowid(names->txn->db));
+    }
     return rc ?: source->has_peer ? store_owners_see(names->owners, pid) : rc;
 }
 
@@ -116,12 +115,8 @@ static int see_process(struct store_names *names, uint64_t pid, const struct sto
 static int add_thread(struct store_names *names, uint64_t global_tid, const char *name, size_t len,
                       int64_t *id) {
     int rc = add_string(names, name, len, id);
-    if (rc == SQLITE_OK) {
-        rc = STORE_SQL_RUN(names, ADD_THREAD, "ii", *id, (int64_t)global_tid);
-    }
-    if (rc == SQLITE_OK) {
-        rc = store_name_rows_add(names->rows, STORE_ROW_THREAD, 0, global_tid, *id);
-    }
+    rc = rc ?: STORE_SQL_RUN(names, ADD_THREAD, "ii", *id, (int64_t)global_tid);
+    rc = rc ?: store_name_rows_add(names->rows, STORE_ROW_THREAD, 0, global_tid, *id);
     return rc;
 }
 
@@ -135,7 +130,7 @@ static int see_thread(struct store_names *names, uint64_t global_tid,
     char name[32];
     size_t len = default_name(name, sizeof(name), "Thread", global_tid & NVTXT_ID_MAX);
     rc = add_thread(names, global_tid, name, len, &row);
-    return rc != SQLITE_OK ? rc : see_process(names, global_tid >> 24, source);
+    return rc ?: see_process(names, global_tid >> 24, source);
 }
 
 int store_names_new_source(struct store_names *names, const struct store_source *source) {
@@ -227,11 +222,9 @@ static int name_thread(struct store_names *names, const struct store_name *name,
         rc = STORE_SQL_RUN(names, SET_STRING, "is", id, name->text, len);
     } else if (rc == SQLITE_OK) {
         rc = add_thread(names, name->global_tid, name->text, len, &id);
-        rc = rc != SQLITE_OK ? rc : see_process(names, name->global_tid >> 24, source);
+        rc = rc ?: see_process(names, name->global_tid >> 24, source);
     }
-    if (rc == SQLITE_OK) {
-        rc = store_name_rows_find(names->rows, NVTXT_EVENT_THREAD, 0, name->global_tid, &row);
-    }
+    rc = rc ?: store_name_rows_find(names->rows, NVTXT_EVENT_THREAD, 0, name->global_tid, &row);
     if (rc != SQLITE_OK) {
         return rc;
     }
@@ -378,9 +371,7 @@ int store_names_write(struct store_names *names, const struct store_batch *batch
     for (const struct store_name *name = share->names; name && rc == SQLITE_OK; name = name->next) {
         rc = write_name(names, batch, &share->pub.source, name);
     }
-    if (rc == SQLITE_OK) {
-        rc = see_events(names, batch, share);
-    }
+    rc = rc ?: see_events(names, batch, share);
     for (const struct store_event_extra *extra = share->extras; extra && rc == SQLITE_OK;
          extra = extra->next) {
         if (extra->elsewhere) {

@@ -5,10 +5,6 @@
 // name: they are deleted.
 #include "store/write/owners.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "store/db/sql.h"
 #include "store/value/record.h"
 
 enum statement {

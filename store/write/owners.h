@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/write/txn.h"
+#include "store/db/sql.h"
 
 struct store_batch;
 

@@ -5,13 +5,9 @@
 // What is read back owns its texts.
 #include "store/write/sessions.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "store/db/sql.h"
-#include "store/value/rows.h"
+#include "protocol/table/arrays.h"
 
 enum statement {
     ADD_OPEN,
@@ -89,10 +85,6 @@ void store_sessions_deinit(struct store_sessions *sessions) {
 
 // ---- Writing ----------------------------------------------------------------------------------
 
-static bool is_real_payload(enum nvtxt_payload_kind kind) {
-    return kind == NVTXT_PAYLOAD_DOUBLE || kind == NVTXT_PAYLOAD_FLOAT;
-}
-
 static int write_open(struct store_sessions *sessions, const struct store_share *share,
                       const struct store_opened *opened) {
     const struct nvtxt_open_range *range = &opened->range;
@@ -102,7 +94,7 @@ static int write_open(struct store_sessions *sessions, const struct store_share 
     if (rc != SQLITE_OK) {
         return rc;
     }
-    bool is_real = is_real_payload(payload->kind);
+    bool is_real = nvtxt_payload_is_real(payload->kind);
     bool is_int = payload->kind != NVTXT_PAYLOAD_NONE && !is_real;
     return STORE_SQL_RUN(sessions, ADD_OPEN, "iiiiiisiiiiiisiids", share->pub.id,
                          (int64_t)nvtxt_global_tid(range->pid, range->tid), (int64_t)range->type,
@@ -118,15 +110,8 @@ static int write_state(struct store_sessions *sessions, const struct store_share
     const struct store_source *source = &share->pub.source;
     int64_t uid = source->has_peer ? source->peer_uid : -1;
     int64_t open_bytes = (int64_t)share->pub.open_bytes;
-    int rc;
-    if (share->state.data) {
-        rc = STORE_SQL_RUN(sessions, SET_SESSION, "iisiii", source->id, (int64_t)share->pub.line,
-                           share->state.data, share->state.len, sessions->txn->now_ns, open_bytes,
-                           uid);
-    } else {
-        rc = STORE_SQL_RUN(sessions, SET_SESSION, "iiniii", source->id, (int64_t)share->pub.line,
-                           sessions->txn->now_ns, open_bytes, uid);
-    }
+    int rc = STORE_SQL_RUN(sessions, SET_SESSION, "iioiii", source->id, (int64_t)share->pub.line,
+                           share->state, sessions->txn->now_ns, open_bytes, uid);
     if (rc != SQLITE_OK || sqlite3_changes(sessions->txn->db) > 0) {
         return rc;
     }
@@ -142,9 +127,10 @@ static int write_parts(struct store_sessions *sessions, const struct store_share
         if (part->part == 1) {
             rc = STORE_SQL_RUN(sessions, DROP_PARTS, "i", share->pub.id);
         }
-        rc = rc
-                 ?: STORE_SQL_RUN(sessions, ADD_PART, "iis", share->pub.id, (int64_t)part->part,
-                                  part->state.data, part->state.len);
+        if (rc == 0) {
+            rc = STORE_SQL_RUN(sessions, ADD_PART, "iis", share->pub.id, (int64_t)part->part,
+                               part->state.data, part->state.len);
+        }
     }
     return rc;
 }
@@ -215,7 +201,7 @@ static void read_payload(sqlite3_stmt *stmt, struct nvtxt_payload *payload) {
             continue;
         }
         payload->kind = (enum nvtxt_payload_kind)kind;
-        if (is_real_payload(payload->kind)) {
+        if (nvtxt_payload_is_real(payload->kind)) {
             payload->real = sqlite3_column_double(stmt, column);
         } else {
             payload->int64 = sqlite3_column_int64(stmt, column);
@@ -248,14 +234,8 @@ int store_sessions_ranges(struct store_sessions *sessions, int64_t source_id,
     int rc = STORE_SQL_BIND(sessions, LOAD_OPEN, "i", source_id);
     sqlite3_stmt *stmt = sessions->stmts[LOAD_OPEN];
     while (store_sql_next(stmt, &rc)) {
-        struct nvtxt_open_range *grown = store_rows_grow(*ranges, *count, sizeof(*grown));
-        if (!grown) {
-            rc = SQLITE_NOMEM;
-            break;
-        }
-        *ranges = grown;
-        grown[*count] = (struct nvtxt_open_range){0};
-        rc = read_range(stmt, &grown[(*count)++]);
+        struct nvtxt_open_range *range = nvtxt_add(ranges, count, sizeof(*range));
+        rc = range ? read_range(stmt, range) : SQLITE_NOMEM;
     }
     return store_sql_done(stmt, rc);
 }
@@ -264,15 +244,8 @@ int store_sessions_parts(struct store_sessions *sessions, struct store_session *
     int rc = STORE_SQL_BIND(sessions, LOAD_PARTS, "i", session->source_id);
     sqlite3_stmt *stmt = sessions->stmts[LOAD_PARTS];
     while (store_sql_next(stmt, &rc)) {
-        struct nvtxt_slice *grown =
-            store_rows_grow(session->parts, session->part_count, sizeof(*grown));
-        if (!grown) {
-            rc = SQLITE_NOMEM;
-            break;
-        }
-        session->parts = grown;
-        grown[session->part_count] = (struct nvtxt_slice){0};
-        rc = store_sql_copy(stmt, 0, &grown[session->part_count++]);
+        struct nvtxt_slice *part = nvtxt_add(&session->parts, &session->part_count, sizeof(*part));
+        rc = part ? store_sql_copy(stmt, 0, part) : SQLITE_NOMEM;
     }
     return store_sql_done(stmt, rc);
 }
@@ -291,14 +264,13 @@ int store_sessions_diags(struct store_sessions *sessions, uint64_t acked,
     int rc = STORE_SQL_BIND(sessions, LOAD_DIAGS, "ii", session->source_id, (int64_t)acked);
     sqlite3_stmt *stmt = sessions->stmts[LOAD_DIAGS];
     while (store_sql_next(stmt, &rc)) {
-        struct store_session_diag *grown =
-            store_rows_grow(session->diags, session->diag_count, sizeof(*grown));
-        if (!grown) {
+        struct store_session_diag *diag =
+            nvtxt_add(&session->diags, &session->diag_count, sizeof(*diag));
+        if (!diag) {
             rc = SQLITE_NOMEM;
             break;
         }
-        session->diags = grown;
-        read_diag(stmt, &grown[session->diag_count++]);
+        read_diag(stmt, diag);
     }
     return store_sql_done(stmt, rc);
 }
@@ -329,7 +301,7 @@ static int load_source(struct store_sessions *sessions, const char *session_id, 
         session->line = (uint64_t)sqlite3_column_int64(stmt, 11);
         session->pid = sqlite3_column_int64(stmt, 14);
         const char *how = (const char *)sqlite3_column_text(stmt, 15);
-        snprintf(session->how, sizeof(session->how), "%s", how ? how : "");
+        snprintf(session->how, sizeof(session->how), "%s", how ?: "");
         rc = store_sql_string(stmt, 2, &session->name);
         rc = rc ?: store_sql_string(stmt, 12, &session->state);
         rc = rc ?: store_sql_string(stmt, 13, &session->display_name);

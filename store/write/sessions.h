@@ -7,13 +7,8 @@
 // Functions return SQLite result codes. Used by the thread that owns the store.
 #pragma once
 
-#include <sqlite3.h>
-#include <stdint.h>
-
-#include "store/value/record.h"
 #include "store/value/session.h"
 #include "store/write/domains.h"
-#include "store/write/txn.h"
 
 #define STORE_SESSIONS_STMTS 14
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One loop loads all kinds of rows; each kind has its query and a function that reads one row.
-#include "store/query/load_rows.h"
+#include "store/read/older_segments.h"
 
+#include "protocol/table/arrays.h"
 #include "store/db/sql.h"
 
 // Appends the rows of a statement to `*rows`, and finalizes it.
 static int load(sqlite3_stmt *stmt, int rc, void (*read)(sqlite3_stmt *stmt, void *row),
                 void **rows, size_t *count, size_t size) {
     while (store_sql_next(stmt, &rc)) {
-        void *grown = store_rows_grow(*rows, *count, size);
-        if (grown) {
-            *rows = grown;
-            read(stmt, (char *)grown + size * (*count)++);
+        void *row = nvtxt_add(rows, count, size);
+        if (row) {
+            read(stmt, row);
         }
-        rc = grown ? SQLITE_OK : SQLITE_NOMEM;
+        rc = row ? SQLITE_OK : SQLITE_NOMEM;
     }
     sqlite3_finalize(stmt);
     return rc;
@@ -109,11 +109,11 @@ int store_totals_read(sqlite3 *db, struct store_totals *totals) {
     totals->sources = (uint64_t)number;
     rc = rc ?: store_sql_int(db, "SELECT count(*) FROM NVTXT_LOSSES", &number);
     totals->losses = (uint64_t)number;
-    rc = rc
-             ?: store_sql_int(
-                    db,
-                    "SELECT count(DISTINCT row) FROM NVTXT_NAME_ROWS WHERE kind IN (3, 33, 39, 75)",
-                    &named);
+    if (rc == 0) {
+        rc = store_sql_int(
+            db, "SELECT count(DISTINCT row) FROM NVTXT_NAME_ROWS WHERE kind IN (3, 33, 39, 75)",
+            &named);
+    }
     rc = rc ?: store_sql_int(db, "SELECT ifnull(max(rowid), 0) FROM NVTX_EVENTS", &rows);
     if (rc != SQLITE_OK || rows == (int64_t)totals->events + named) {
         return rc;
@@ -122,12 +122,13 @@ int store_totals_read(sqlite3 *db, struct store_totals *totals) {
     rc = store_sql_int(db, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)",
                        &number);
     totals->events = (uint64_t)number;
-    rc = rc
-             ?: store_sql_int(db,
-                              "SELECT min(start) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)",
-                              &totals->first_ns);
-    return rc
-               ?: store_sql_int(db,
-                                "SELECT max(end) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)",
-                                &totals->last_ns);
+    if (rc == 0) {
+        rc = store_sql_int(db, "SELECT min(start) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)",
+                           &totals->first_ns);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    return store_sql_int(db, "SELECT max(end) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)",
+                         &totals->last_ns);
 }

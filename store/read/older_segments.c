@@ -3,20 +3,15 @@
 // A segment knows whether an earlier one can matter: allEnded says that it knows every session that
 // ever ended, sourceBase is the last source id of the segments before. So a store with few sessions
 // never opens an old file for them. In a store with many, an index says which file (ended.h).
-#include "store/query/older_segments.h"
+#include "store/read/older_segments.h"
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "store/db/connection.h"
 #include "store/db/header.h"
 #include "store/db/sql.h"
-#include "store/query/load_rows.h"
 #include "store/segment/carry_over.h"
-#include "store/segment/ended.h"
-#include "store/segment/quarantine.h"
 #include "store/segment/segments.h"
 #include "store/write/sessions.h"
 

@@ -6,17 +6,16 @@
 //
 // A cursor may stand in a segment that the link left, when the store was rotated after it. That
 // segment is opened for the step, and at its end the cursor moves on into the next one.
-#include "store/query/events.h"
+#include "store/read/older_segments.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/table/arrays.h"
 #include "store/db/connection.h"
-#include "store/db/result.h"
 #include "store/db/sql.h"
 #include "store/segment/segments.h"
-#include "store/value/rows.h"
 
 // The view has the payload, but not its type. JSON may stand beside it.
 #define PAYLOAD_TYPE                                                                               \
@@ -80,12 +79,10 @@ static int copy_texts(sqlite3_stmt *stmt, struct store_event_row *row, size_t *b
 }
 
 static int take_row(sqlite3_stmt *stmt, struct store_events *events, size_t *bytes) {
-    struct store_event_row *rows = store_rows_grow(events->rows, events->count, sizeof(*rows));
-    if (!rows) {
+    struct store_event_row *row = nvtxt_add(&events->rows, &events->count, sizeof(*row));
+    if (!row) {
         return SQLITE_NOMEM;
     }
-    events->rows = rows;
-    struct store_event_row *row = &rows[events->count];
     *row = (struct store_event_row){
         .row = sqlite3_column_int64(stmt, 0),
         .start_ns = sqlite3_column_int64(stmt, 1),
@@ -96,7 +93,7 @@ static int take_row(sqlite3_stmt *stmt, struct store_events *events, size_t *byt
         .source_id = sqlite3_column_int64(stmt, 6),
     };
     int rc = copy_texts(stmt, row, bytes);
-    events->count += rc == SQLITE_OK;
+    events->count -= rc != SQLITE_OK;
     return rc;
 }
 
@@ -113,9 +110,10 @@ static int scan(sqlite3 *db, const struct store_event_query *query, int64_t firs
     size_t bytes = 0;
     size_t room = query->limit - events->count;
     int rc = prepare(db, query, &stmt);
-    rc = rc
-             ?: store_sql_bind(stmt, "iiiittti", first, last, query->pid, query->category,
-                               query->category_name, query->message, query->kind, (int64_t)room);
+    if (rc == 0) {
+        rc = store_sql_bind(stmt, "iiiittti", first, last, query->pid, query->category,
+                            query->category_name, query->message, query->kind, (int64_t)room);
+    }
     while (bytes < STORE_EVENTS_BYTES && store_sql_next(stmt, &rc)) {
         rc = take_row(stmt, events, &bytes);
     }
@@ -187,8 +185,8 @@ static int step_old(const char *path, const struct store_event_query *query,
 
 // Where in the list `next` is: its segment, or else the first one after it (backward: the last one
 // before it). SIZE_MAX: none.
-static size_t find(const struct store_segments *segments, bool backward,
-                   struct store_events *events) {
+static size_t find_segment(const struct store_segments *segments, bool backward,
+                           struct store_events *events) {
     struct store_cursor *next = &events->next;
     size_t at = 0;
     while (at < segments->count && segments->rows[at].number < next->segment) {
@@ -226,7 +224,7 @@ static int read_segments(const struct store_events_place *active,
     int rc = SQLITE_OK;
     bool moved = true;
     for (int steps = 0; rc == SQLITE_OK && moved && steps < 2; steps++) {
-        size_t at = find(segments, query->backward, events);
+        size_t at = find_segment(segments, query->backward, events);
         if (at == SIZE_MAX) {
             return SQLITE_OK;
         }
