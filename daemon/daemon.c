@@ -10,7 +10,6 @@
 // the connections, but the store is closed properly all the same.
 #include "daemon/daemon.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,30 +19,23 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "daemon/base/descriptors.h"
 #include "daemon/base/log.h"
-#include "daemon/conf/command_line.h"
-#include "daemon/conf/conf.h"
-#include "daemon/conf/lock_file.h"
+#include "daemon/base/process.h"
 #include "daemon/conf/paths.h"
 #include "daemon/conn/conn.h"
-#include "daemon/conn/conn_accept.h"
 #include "daemon/conn/server.h"
 #include "daemon/conn/session_expiry.h"
 #include "daemon/control/control.h"
 #include "daemon/control/control_cmds.h"
-#include "daemon/control/control_events.h"
-#include "daemon/control/control_flush.h"
-#include "daemon/follow/watch.h"
-#include "daemon/log_pump.h"
+#include "daemon/follow/watch_state.h"
 #include "daemon/reload.h"
 #include "daemon/socket/activation.h"
 #include "daemon/socket/listener.h"
 #include "daemon/socket/sockets.h"
-#include "daemon/watchdog.h"
 #include "daemon/writer/revive.h"
-#include "daemon/writer/stop_note.h"
 #include "daemon/writer/writer.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 
 struct daemon {
     struct conf config;
@@ -72,18 +64,11 @@ struct daemon {
 
 // ---- Stop ---------------------------------------------------------------------------------------
 
-static void close_handle(void *handle) {
-    uv_handle_t *uv = handle;
-    if (uv->data && !uv_is_closing(uv)) {
-        uv_close(uv, NULL);
-    }
-}
-
 static void close_handles(struct daemon *daemon) {
-    close_handle(&daemon->sigterm);
-    close_handle(&daemon->sigint);
-    close_handle(&daemon->sighup);
-    close_handle(&daemon->deadline);
+    hub_close_handle(&daemon->sigterm);
+    hub_close_handle(&daemon->sigint);
+    hub_close_handle(&daemon->sighup);
+    hub_close_handle(&daemon->deadline);
     log_pump_stop(&daemon->log_pump);
 }
 
@@ -96,7 +81,7 @@ static void log_unwritten(const struct daemon *daemon) {
     }
     log_error("the stop gave up on the store: events of plain connections are lost events=%" PRIu64,
               events);
-    int r = stop_note_add(path, clocks_realtime_ns(), events);
+    int r = stop_note_add(path, nvtxt_realtime_ns(), events);
     if (r < 0) {
         log_error("their number cannot be noted beside the store %s for the next start: %s", path,
                   strerror(-r));
@@ -231,11 +216,11 @@ static void on_commit(struct server *server) {
 
 // ---- Start --------------------------------------------------------------------------------------
 
-static int exit_status_of(int result) {
-    return result == STORE_NEWER || result == STORE_FOREIGN ? EX_DATAERR
-           : result == STORE_BUSY                           ? EX_TEMPFAIL
-           : result == STORE_IO || result == STORE_NO_SPACE ? EX_IOERR
-                                                            : EX_CANTCREAT;
+static int exit_status_of(int r) {
+    return r == STORE_NEWER || r == STORE_FOREIGN ? EX_DATAERR
+           : r == STORE_BUSY                      ? EX_TEMPFAIL
+           : r == STORE_IO || r == STORE_NO_SPACE ? EX_IOERR
+                                                  : EX_CANTCREAT;
 }
 
 // Opens the store, ends the sources that a killed daemon left open, and lists the known files.
@@ -247,7 +232,7 @@ static int open_whole(struct daemon *daemon, struct store **store) {
     if (r) {
         return r;
     }
-    r = store_recover(*store, clocks_realtime_ns());
+    r = store_recover(*store, nvtxt_realtime_ns());
     if (r == STORE_LACKING) { // the writer tries again until it can write; the next start recovers
         log_warning("sources that a killed daemon left open stay open: %s", store_error(*store));
         store_release_lock(*store);
@@ -342,22 +327,14 @@ static int start_handles(struct daemon *daemon, int64_t next_source_id) {
         if (r < 0) {
             return r;
         }
-        signals[i]->data = daemon; // close_handle() needs it
+        signals[i]->data = daemon; // hub_close_handle() needs it
     }
-    r = log_pump_start(&daemon->log_pump, &daemon->loop);
-    if (r < 0) {
-        return r;
-    }
-    r = uv_timer_init(&daemon->loop, &daemon->deadline);
-    if (r < 0) {
-        return r;
-    }
+    uv_timer_init(&daemon->loop, &daemon->deadline); // cannot fail
     daemon->deadline.data = daemon;
-    r = uv_signal_start(&daemon->sigterm, on_signal, SIGTERM);
-    if (r >= 0) {
-        r = uv_signal_start(&daemon->sigint, on_signal, SIGINT);
-    }
-    return r < 0 ? r : uv_signal_start(&daemon->sighup, on_hangup, SIGHUP);
+    r = log_pump_start(&daemon->log_pump, &daemon->loop);
+    r = r ?: uv_signal_start(&daemon->sigterm, on_signal, SIGTERM);
+    r = r ?: uv_signal_start(&daemon->sigint, on_signal, SIGINT);
+    return r ?: uv_signal_start(&daemon->sighup, on_hangup, SIGHUP);
 }
 
 // The last step of the start.
@@ -390,7 +367,7 @@ static int on_owner(void *context, int64_t pid, int64_t uid, bool proven) {
 // Which users own the names of processes.
 static int load_owners(struct daemon *daemon, struct store *store) {
     int r = store_owners_load(store, on_owner, &daemon->server.hub.owners);
-    return r > 0 ? -EIO : r;
+    return r > 0 ? nvtxt_origin(-EIO) : r;
 }
 
 static int on_session(void *context, const char *session_id, int64_t uid, size_t open_bytes,
@@ -401,7 +378,7 @@ static int on_session(void *context, const char *session_id, int64_t uid, size_t
 // What the sessions of the store keep open.
 static int load_parked(struct daemon *daemon, struct store *store) {
     int r = store_sessions_open(store, on_session, &daemon->server.parked);
-    return r > 0 ? -EIO : r;
+    return r > 0 ? nvtxt_origin(-EIO) : r;
 }
 
 static int start_writer(struct daemon *daemon, struct store *store) {
@@ -476,7 +453,7 @@ static int run_locked(struct daemon *daemon) {
     return status;
 }
 
-static int run(struct daemon *daemon) {
+static int run_daemon(struct daemon *daemon) {
     struct conf *config = &daemon->config;
     char *why = daemon->why;
     int status = descriptors_check(why, sizeof(daemon->why));
@@ -517,8 +494,8 @@ int daemon_main(int argc, char **argv) {
         log_set_level((enum log_level)daemon->config.log_level);
         daemon->store_lock = -1;
         snprintf(daemon->why, sizeof(daemon->why), "out of memory");
-        status =
-            reload_init(&daemon->reload, &daemon->config, argc, argv) < 0 ? EX_OSERR : run(daemon);
+        status = reload_init(&daemon->reload, &daemon->config, argc, argv) < 0 ? EX_OSERR
+                                                                               : run_daemon(daemon);
         if (status && *daemon->why) {
             log_sentence("nvtxtd: %s", daemon->why);
         }

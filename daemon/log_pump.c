@@ -2,7 +2,7 @@
 //
 // The bell is a uv_async_t: the thread that meets a full standard error rings it, and the loop
 // starts a timer. The timer runs until the log has nothing left to write.
-#include "daemon/log_pump.h"
+#include "daemon/daemon.h"
 
 #include "daemon/base/log.h"
 

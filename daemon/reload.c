@@ -6,31 +6,28 @@
 // key has changed if the user wrote something else.
 #include "daemon/reload.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
-#include "daemon/conf/command_line.h"
-#include "daemon/conf/conf_file.h"
 #include "daemon/conn/server.h"
 #include "daemon/conn/session_expiry.h"
-#include "daemon/follow/watch.h"
+#include "daemon/follow/watch_state.h"
 #include "daemon/socket/activation.h"
+#include "protocol/base/clock.h"
 
 int reload_init(struct reload *reload, struct conf *config, int argc, char **argv) {
     *reload = (struct reload){.config = config, .argc = argc, .argv = argv};
-    int r = conf_init(&reload->given);
-    for (size_t i = 0; r == 0 && i < conf_key_count; i++) {
-        r = conf_copy(&reload->given, config, &conf_keys[i]);
+    int r = conf_init(&reload->as_written);
+    for (size_t i = 0; r == 0 && i < conf_table.count; i++) {
+        r = nvtxt_conf_copy(&reload->as_written, config, &conf_table.keys[i]);
     }
     return r;
 }
 
 void reload_deinit(struct reload *reload) {
-    conf_deinit(&reload->given);
+    conf_deinit(&reload->as_written);
 }
 
 static void on_fault(void *context, const char *sentence) {
@@ -43,18 +40,19 @@ static void on_fault(void *context, const char *sentence) {
 // Applies the keys that can change. The others keep their old values, so each reload names them
 // again.
 static int apply(struct reload *reload, const struct conf *wanted, struct reload_result *result) {
-    for (size_t i = 0; i < conf_key_count; i++) {
-        const struct conf_key *key = &conf_keys[i];
-        if (!conf_differs(&reload->given, wanted, key)) {
+    for (size_t i = 0; i < conf_table.count; i++) {
+        const struct nvtxt_conf_key *key = &conf_table.keys[i];
+        if (!nvtxt_conf_differs(&reload->as_written, wanted, key)) {
             continue;
         }
         if (key->change == CONF_RESTART) {
             result->restart[result->restart_count++] = key;
             continue;
         }
-        if (conf_copy(&reload->given, wanted, key) < 0 ||
-            conf_copy(reload->config, wanted, key) < 0) {
-            return -ENOMEM;
+        int r = nvtxt_conf_copy(&reload->as_written, wanted, key);
+        r = r ?: nvtxt_conf_copy(reload->config, wanted, key);
+        if (r < 0) {
+            return r;
         }
         result->applied[result->applied_count++] = key;
         if (key->offset == offsetof(struct conf, log_level)) {
@@ -71,13 +69,13 @@ static int apply(struct reload *reload, const struct conf *wanted, struct reload
 // Returns 0, 1 for a fault, or -ENOMEM.
 static int check_merged(const struct reload *reload, const struct conf *wanted,
                         struct reload_result *result) {
-    const struct conf_key *keys[2];
+    const struct nvtxt_conf_key *keys[2];
     struct conf merged;
     char why[256], sentence[320];
     int r = conf_init(&merged);
-    for (size_t i = 0; r == 0 && i < conf_key_count; i++) {
-        bool stays = conf_keys[i].change == CONF_RESTART;
-        r = conf_copy(&merged, stays ? &reload->given : wanted, &conf_keys[i]);
+    for (size_t i = 0; r == 0 && i < conf_table.count; i++) {
+        bool stays = conf_table.keys[i].change == CONF_RESTART;
+        r = nvtxt_conf_copy(&merged, stays ? &reload->as_written : wanted, &conf_table.keys[i]);
     }
     if (r == 0 && conf_check(&merged, keys, why, sizeof(why)) != 0) {
         snprintf(sentence, sizeof(sentence), "a part of it needs a restart, and until then %s",
@@ -89,7 +87,7 @@ static int check_merged(const struct reload *reload, const struct conf *wanted,
     return r;
 }
 
-static const char *list_of(const struct conf_key *const *keys, size_t count, char *text,
+static const char *list_of(const struct nvtxt_conf_key *const *keys, size_t count, char *text,
                            size_t size) {
     size_t len = 0;
     snprintf(text, size, "%s", count ? "" : "none");
@@ -116,7 +114,7 @@ static void log_result(const struct reload_result *result) {
 static void notify_begin(void) {
     char state[64];
     snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
-             (uint64_t)clocks_monotonic_ns() / 1000);
+             (uint64_t)nvtxt_monotonic_ns() / 1000);
     activation_notify(state);
 }
 
@@ -126,15 +124,9 @@ int reload_run(struct reload *reload, struct reload_result *result) {
     *result = (struct reload_result){0};
     notify_begin();
     int r = conf_init(&wanted);
-    if (r == 0) {
-        r = options_read_again(reload->argc, reload->argv, &wanted, &faults);
-    }
-    if (r == 0) {
-        r = check_merged(reload, &wanted, result);
-    }
-    if (r == 0) {
-        r = apply(reload, &wanted, result);
-    }
+    r = r ?: options_read_again(reload->argc, reload->argv, &wanted, &faults);
+    r = r ?: check_merged(reload, &wanted, result);
+    r = r ?: apply(reload, &wanted, result);
     conf_deinit(&wanted);
     if (r < 0 && !result->why[0]) { // every other fault has its sentence
         on_fault(result, "out of memory");

@@ -13,11 +13,11 @@ struct server;
 struct watch;
 
 struct reload {
-    struct server *server; // borrowed
-    struct expiry *expiry; // borrowed
-    struct watch *watch;   // borrowed
-    struct conf *config;   // borrowed: what is in force, with its paths resolved
-    struct conf given;     // what is in force, as the user wrote it
+    struct server *server;  // borrowed
+    struct expiry *expiry;  // borrowed
+    struct watch *watch;    // borrowed
+    struct conf *config;    // borrowed: what is in force, with its paths resolved
+    struct conf as_written; // what is in force, as the user wrote it
     int argc;
     char **argv; // borrowed
 };

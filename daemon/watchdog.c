@@ -2,7 +2,7 @@
 //
 // One probe is in the queue at a time. While it is not back, each tick looks whether the writer has
 // committed, or has failed once more: either is progress.
-#include "daemon/watchdog.h"
+#include "daemon/daemon.h"
 
 #include "daemon/socket/activation.h"
 #include "daemon/source/hub.h"
@@ -50,17 +50,12 @@ int watchdog_start(struct watchdog *watchdog, struct hub *hub) {
     if (ms == 0) {
         return 0;
     }
-    int r = uv_timer_init(hub->loop, &watchdog->timer);
-    if (r < 0) {
-        return r;
-    }
+    uv_timer_init(hub->loop, &watchdog->timer); // cannot fail
     watchdog->timer.data = watchdog;
     ms = ms / PINGS ? ms / PINGS : 1;
     return uv_timer_start(&watchdog->timer, on_timer, ms, ms);
 }
 
 void watchdog_stop(struct watchdog *watchdog) {
-    if (watchdog->timer.data && !uv_is_closing((uv_handle_t *)&watchdog->timer)) {
-        uv_close((uv_handle_t *)&watchdog->timer, NULL);
-    }
+    hub_close_handle(&watchdog->timer);
 }

@@ -3,29 +3,12 @@
 // A measurement reads the clock, CLOCK_REALTIME, and the clock again. Of several such triples the
 // narrowest counts, because its width bounds the error.
 #include "daemon/base/clocks.h"
-
-#include <time.h>
+#include "protocol/base/clock.h"
 
 #define TRIPLES 5 // at least one of them meets no interrupt
 
-static int64_t read_clock(clockid_t id) {
-    struct timespec now;
-    clock_gettime(id, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-int64_t clocks_realtime_ns(void) {
-    return read_clock(CLOCK_REALTIME);
-}
-int64_t clocks_boottime_ns(void) {
-    return read_clock(CLOCK_BOOTTIME);
-}
-int64_t clocks_monotonic_ns(void) {
-    return read_clock(CLOCK_MONOTONIC);
-}
-
 static int64_t read_raw(void) {
-    return read_clock(CLOCK_MONOTONIC_RAW);
+    return nvtxt_clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
 #if defined(__aarch64__)
@@ -49,7 +32,7 @@ static struct clock_reading measure(enum nvtxt_timebase base, int64_t (*read)(vo
     int64_t narrowest = INT64_MAX;
     for (int i = 0; i < TRIPLES; i++) {
         int64_t before = read();
-        int64_t realtime = clocks_realtime_ns();
+        int64_t realtime = nvtxt_realtime_ns();
         int64_t after = read();
         if (after - before >= narrowest) {
             continue;
@@ -74,7 +57,7 @@ static struct clock_reading measure(enum nvtxt_timebase base, int64_t (*read)(vo
 }
 
 bool clocks_refresh(struct clocks *clocks) {
-    int64_t now = clocks_boottime_ns();
+    int64_t now = nvtxt_boottime_ns();
     if (clocks->generation && now - clocks->measured_ns < CLOCKS_MAX_AGE_NS) {
         return false;
     }
@@ -82,8 +65,8 @@ bool clocks_refresh(struct clocks *clocks) {
     clocks->generation++;
     clocks->count = 0;
     clocks->readings[clocks->count++] = measure(NVTXT_TIMEBASE_MONOTONIC_RAW, read_raw, 0);
-    clocks->readings[clocks->count++] = measure(NVTXT_TIMEBASE_MONOTONIC, clocks_monotonic_ns, 0);
-    clocks->readings[clocks->count++] = measure(NVTXT_TIMEBASE_BOOTTIME, clocks_boottime_ns, 0);
+    clocks->readings[clocks->count++] = measure(NVTXT_TIMEBASE_MONOTONIC, nvtxt_monotonic_ns, 0);
+    clocks->readings[clocks->count++] = measure(NVTXT_TIMEBASE_BOOTTIME, nvtxt_boottime_ns, 0);
 #if defined(__aarch64__)
     clocks->readings[clocks->count++] =
         measure(NVTXT_TIMEBASE_CNTVCT, read_cntvct, cntvct_frequency());

@@ -2,8 +2,8 @@
 //
 // The clocks of this machine, and the offsets of those that events may use against the timeline
 // (CLOCK_REALTIME). The offsets are measured again when somebody needs them and the last
-// measurement is old; there is no timer. CNTVCT exists on aarch64 only. The functions that only
-// read a clock may be called by any thread, the others by the loop's.
+// measurement is old; there is no timer. CNTVCT exists on aarch64 only. Loop thread
+// only.
 #pragma once
 
 #include <stdbool.h>
@@ -37,7 +37,3 @@ bool clocks_refresh(struct clocks *clocks);
 
 // Gives the offsets to an interpreter.
 void clocks_apply(const struct clocks *clocks, struct nvtxt_interp *interp);
-
-int64_t clocks_realtime_ns(void);
-int64_t clocks_boottime_ns(void);
-int64_t clocks_monotonic_ns(void);

@@ -2,11 +2,10 @@
 //
 // The soft limit is raised to the hard one (RLIMIT_NOFILE); of that, a fixed number is reserved for
 // everything but data connections and followed files.
-#include "daemon/base/descriptors.h"
+#include "daemon/base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sysexits.h>

@@ -27,3 +27,23 @@
             (first) = (thing)->next;                                                               \
         }                                                                                          \
     } while (0)
+
+// Lists of things that know only the one after them, by `link`: puts a thing after all others, and
+// takes one out that is in the list.
+#define LIST_APPEND(first, thing, link)                                                            \
+    do {                                                                                           \
+        __typeof__(&(first)) at_ = &(first);                                                       \
+        while (*at_) {                                                                             \
+            at_ = &(*at_)->link;                                                                   \
+        }                                                                                          \
+        *at_ = (thing);                                                                            \
+    } while (0)
+
+#define LIST_UNLINK(first, thing, link)                                                            \
+    do {                                                                                           \
+        __typeof__(&(first)) at_ = &(first);                                                       \
+        while (*at_ != (thing)) {                                                                  \
+            at_ = &(*at_)->link;                                                                   \
+        }                                                                                          \
+        *at_ = (thing)->link;                                                                      \
+    } while (0)

@@ -13,7 +13,8 @@
 
 #include "daemon/base/clocks.h"
 #include "daemon/base/log_out.h"
-#include "protocol/base/chars.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/scan.h"
 #include "protocol/base/utf8.h"
 
 #define LINE_BYTES LOG_OUT_LINE_BYTES
@@ -120,13 +121,12 @@ void log_limited(struct log_limit *limit, enum log_level level, const char *form
     if ((int)level > atomic_load(&current_level)) {
         return;
     }
-    int64_t now = clocks_monotonic_ns() / 1000000,
-            window = limit->window_ms ? limit->window_ms : WINDOW_MS;
+    int64_t now = nvtxt_monotonic_ns() / 1000000, window = limit->window_ms ?: WINDOW_MS;
     if (limit->lines == 0 || now - limit->window_start_ms >= window) {
         limit->window_start_ms = now;
         limit->lines = 0;
     }
-    if (limit->lines >= (limit->most ? limit->most : WINDOW_LINES)) {
+    if (limit->lines >= (limit->most ?: WINDOW_LINES)) {
         limit->held_back++;
         return;
     }

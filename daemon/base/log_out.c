@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "daemon/base/clocks.h"
+#include "protocol/base/clock.h"
 
 static size_t waiting(const struct log_out *out) {
     return out->end - out->start;
@@ -75,7 +76,7 @@ static bool has_room(struct log_out *out, size_t len) {
     return LOG_OUT_BYTES - out->end >= len;
 }
 
-static void add(struct log_out *out, const char *line, size_t len) {
+static void add_line(struct log_out *out, const char *line, size_t len) {
     memcpy(out->data + out->end, line, len);
     out->end += len;
 }
@@ -86,7 +87,7 @@ static void add_lost_line(struct log_out *out) {
     if (out->lost == 0 || !has_room(out, sizeof(line))) {
         return;
     }
-    add(out, line, out->format_lost(line, sizeof(line), out->lost));
+    add_line(out, line, out->format_lost(line, sizeof(line), out->lost));
     out->lost = 0;
 }
 
@@ -100,7 +101,7 @@ void log_out_write(struct log_out *out, const char *line, size_t len) {
     pthread_mutex_lock(&out->lock);
     add_lost_line(out);
     if (out->lost == 0 && has_room(out, len)) {
-        add(out, line, len);
+        add_line(out, line, len);
     } else {
         out->lost++;
     }
@@ -122,8 +123,8 @@ bool log_out_retry(struct log_out *out) {
 }
 
 void log_out_drain(struct log_out *out, int ms) {
-    int64_t end = clocks_monotonic_ns() + (int64_t)ms * 1000000, now;
-    while (log_out_retry(out) && (now = clocks_monotonic_ns()) < end) {
+    int64_t end = nvtxt_monotonic_ns() + (int64_t)ms * 1000000, now;
+    while (log_out_retry(out) && (now = nvtxt_monotonic_ns()) < end) {
         is_writable(out->fd, (int)((end - now) / 1000000) + 1);
     }
 }

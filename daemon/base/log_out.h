@@ -4,7 +4,7 @@
 // its line is written when the descriptor takes it now. Otherwise the line waits in a bounded
 // buffer, and when that is full the line is dropped and counted; as soon as there is room, a line
 // in the place of the dropped ones says how many they were. The event loop writes the lines that
-// wait (daemon/log_pump.h). Any thread; each function takes the lock.
+// wait (daemon/log_pump.c). Any thread; each function takes the lock.
 #pragma once
 
 #include <pthread.h>

@@ -19,7 +19,7 @@ struct store_batch;
 
 #define LOSS_SESSION_STATE "session-state"   // count: 1, a session that can no longer be resumed
 #define LOSS_FILE_STATE "file-state"         // count: 1, a followed file that is no longer read
-#define LOSS_UNWRITTEN "unwritten"           // count: events, see stop_note.h
+#define LOSS_UNWRITTEN "unwritten"           // count: events, see stop_note.c
 #define LOSS_STORE_BROKEN "store-broken"     // count: 1, a store that was put into quarantine
 #define LOSS_STORE_VANISHED "store-vanished" // count: 1
 

@@ -15,6 +15,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "protocol/base/scan.h"
+
 // Commands of make in make in make have about a dozen. A hostile user may have more: each costs a
 // read.
 #define ANCESTORS_MAX 32
@@ -58,15 +60,10 @@ static int64_t stat_field(const char *after_comm, int wanted) {
         }
         at++;
     }
-    int64_t value = 0;
-    const char *first = at;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, *at - '0', &value)) {
-            return -1;
-        }
-    }
-    return at == first ? -1 : value;
+    struct nvtxt_slice digits = {at, strspn(at, "0123456789")};
+    uint64_t value;
+    bool good = digits.len > 0 && nvtxt_decimal_value(digits, &value) && value <= INT64_MAX;
+    return good ? (int64_t)value : -1;
 }
 
 // All of it is in one file, so it is of one process.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PROCESS_COMM_SIZE 64 // the kernel's own limit is 16; threads of user space can do no better
@@ -35,3 +36,18 @@ bool process_descends(int64_t pid, int64_t ancestor, int64_t start);
 // Whether it lives in a pid namespace of its own: then the numbers that it knows are others than
 // ours. False also when it is gone.
 bool process_is_elsewhere(int64_t pid);
+
+// ---- The descriptors of this process (daemon/base/descriptors.c) --------------------------------
+//
+// How many there may be, and what for. To be called before the loop runs.
+
+// Opens /dev/null on those of the descriptors 0 to 2 that are closed. Otherwise the next file or
+// socket would get that number, and what is printed would go into it.
+void descriptors_occupy(void);
+
+// Raises the limit as far as it goes. Returns 0, or an exit status with a sentence in `why` when it
+// is too low to start.
+int descriptors_check(char *why, size_t size);
+
+// How many descriptors data connections and followed files may take together.
+size_t descriptors_for_connections(void);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two walks over the options: the first finds -c and the options that only print something, then
-// the file is read, and the second walk sets the keys.
-#include "daemon/conf/command_line.h"
-
+// The options are walked twice: the first walk finds -c and the options that only print something,
+// then the file is read, and the second walk sets the keys.
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -13,25 +11,22 @@
 #include <sysexits.h>
 
 #include "config.h"
-#include "daemon/conf/conf_file.h"
 #include "daemon/conf/paths.h"
 #include "protocol/base/utf8.h"
-#include "protocol/conf/conf_files.h"
+#include "protocol/conf/options.h"
 
 #define SAY_BYTES 6144 // a path of PATH_MAX bytes and a sentence round it
 
-enum { OPT_SOCKET = 256, OPT_CONTROL_SOCKET, OPT_STORE, OPT_LOG_LEVEL, OPT_CHECK, OPT_VERSION };
-
-static const struct option long_options[] = {
-    {"config", required_argument, NULL, 'c'},
-    {"socket", required_argument, NULL, OPT_SOCKET},
-    {"control-socket", required_argument, NULL, OPT_CONTROL_SOCKET},
-    {"store", required_argument, NULL, OPT_STORE},
-    {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
-    {"check-config", no_argument, NULL, OPT_CHECK},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, OPT_VERSION},
-    {0},
+struct command_line {
+    struct nvtxt_options options; // its functions return an enum options_result
+    struct conf config;
+    const char *file;
+    bool check;
+    const struct nvtxt_faults *faults; // of the files
+    char **argv;
+    int argc;
+    int loaded; // of conf_file_load()
+    int status; // of the program
 };
 
 static const char help[] =
@@ -67,181 +62,142 @@ static void complain(void *context, const char *sentence) {
     say("%s", sentence);
 }
 
-static enum options_result usage(int *status) {
-    *status = EX_USAGE;
+static enum options_result usage(struct command_line *line) {
+    line->status = EX_USAGE;
+    return OPTIONS_FAULT;
+}
+
+static enum options_result no_memory(struct command_line *line) {
+    say("%s", strerror(ENOMEM));
+    line->status = EX_OSERR;
     return OPTIONS_FAULT;
 }
 
 // The answer was printed.
-static enum options_result done(int *status) {
+static enum options_result done(struct command_line *line) {
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return OPTIONS_DONE;
     }
     say("cannot write to stdout: %s", strerror(errno));
-    *status = EX_IOERR;
+    line->status = EX_IOERR;
     return OPTIONS_FAULT;
 }
 
-static const char *key_of(int option) {
-    switch (option) {
-    case OPT_SOCKET:
-        return "Socket";
-    case OPT_CONTROL_SOCKET:
-        return "ControlSocket";
-    case OPT_STORE:
-        return "Store";
-    case OPT_LOG_LEVEL:
-        return "LogLevel";
-    default:
-        return NULL;
-    }
+static int answer(struct nvtxt_options *options, bool wants_help) {
+    fputs(wants_help ? help : "nvtxtd " PACKAGE_VERSION "\n", stdout);
+    return (int)done((struct command_line *)options);
 }
 
-static const char *option_name(int option) {
-    for (const struct option *at = long_options; at->name; at++) {
-        if (at->val == option) {
-            return at->name;
+static int refuse(struct nvtxt_options *options, const struct nvtxt_option_fault *fault) {
+    switch (fault->kind) {
+    case NVTXT_OPTION_UNKNOWN:
+    case NVTXT_OPTION_NO_VALUE:
+    case NVTXT_OPTION_HAS_VALUE:
+        if (fault->letter) {
+            say("option '-%c' is not known or lacks its value; see --help", fault->letter);
+        } else {
+            say("option '%s' is not known or lacks its value; see --help", fault->word);
         }
+        break;
+    case NVTXT_OPTION_BAD_VALUE:
+        say("bad value '%s' for --%s: %s", fault->text, fault->row->name, fault->why);
+        break;
+    case NVTXT_OPTION_NO_MEMORY:
+        return (int)no_memory((struct command_line *)options);
     }
-    return "?";
+    return (int)usage((struct command_line *)options);
 }
 
-static enum options_result set(struct conf *config, int option, const char *value, int *status) {
-    char why[256] = "a path is expected"; // "" comes from a variable that a script did not set
-    const struct conf_key *key = conf_find(key_of(option));
-    int r = key->type == CONF_PATH && !*value ? 1 : conf_set(config, key, value, why, sizeof(why));
-    if (r == 0) {
-        return OPTIONS_RUN;
-    }
-    if (r < 0) {
-        snprintf(why, sizeof(why), "%s", strerror(-r));
-    }
-    say("bad value '%s' for --%s: %s", value, option_name(option), why);
-    return usage(status);
-}
-
-static enum options_result bad_option(char **argv, int *status) {
-    const char *word = argv[optind - 1];
-    if (optopt && optopt < 256) {
-        say("option '-%c' is not known or lacks its value; see --help", optopt);
-    } else {
-        say("option '%s' is not known or lacks its value; see --help", word);
-    }
-    return usage(status);
-}
-
-// One walk over the options. The first one sets no keys.
-static enum options_result walk(int argc, char **argv, struct conf *config, bool first,
-                                const char **file, bool *check, int *status) {
-    optind = 0;
-    opterr = 0;
-    int option;
-    while ((option = getopt_long(argc, argv, "c:h", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'c':
-            *file = optarg;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return done(status);
-        case OPT_VERSION:
-            puts("nvtxtd " PACKAGE_VERSION);
-            return done(status);
-        case OPT_CHECK:
-            *check = true;
-            break;
-        case '?':
-            return bad_option(argv, status);
-        default:
-            if (!first && set(config, option, optarg, status) != OPTIONS_RUN) {
-                return OPTIONS_FAULT;
-            }
-        }
-    }
-    if (optind < argc) {
-        say("unexpected argument '%s'; see --help", argv[optind]);
-        return usage(status);
-    }
-    return OPTIONS_RUN;
-}
-
-// Reads the file of -c, or the usual one if it exists. Returns what conf_file_load() does.
+// Reads the file of -c, or the usual one if it exists.
 static int load(struct conf *config, const char *file, const struct nvtxt_faults *faults) {
     char usual[PATH_MAX];
     if (file) {
         return conf_file_load(config, file, true, faults);
     }
     paths_config_file(usual, sizeof(usual));
-    if (nvtxt_conf_is_hidden(usual)) {
-        return 0;
+    return nvtxt_conf_is_hidden(usual) ? 0 : conf_file_load(config, usual, false, faults);
+}
+
+static int prepare(struct nvtxt_options *options) {
+    struct command_line *line = (struct command_line *)options;
+    if (optind < line->argc) {
+        say("unexpected argument '%s'; see --help", line->argv[optind]);
+        return (int)usage(line);
     }
-    return conf_file_load(config, usual, false, faults);
+    line->loaded = load(&line->config, line->file, line->faults);
+    line->status = line->loaded < 0 ? EX_NOINPUT : line->loaded > 0 ? EX_CONFIG : 0;
+    return line->loaded ? OPTIONS_FAULT : OPTIONS_RUN;
 }
 
 static int check_whole(const struct conf *config, const struct nvtxt_faults *faults) {
-    const struct conf_key *keys[2];
+    const struct nvtxt_conf_key *keys[2];
     char why[256];
     if (conf_check(config, keys, why, sizeof(why)) == 0) {
         return 0;
     }
     faults->complain(faults->context, why);
-    return 1;
+    return NVTXT_WRONG;
 }
 
 // Checks what a start would find out only after it has created folders.
-static enum options_result answer_check(const struct conf *config, int *status) {
+static enum options_result answer_check(struct command_line *line) {
+    const struct conf *config = &line->config;
     char why[512];
-    *status = paths_check_socket(config->socket, why, sizeof(why));
-    if (*status == 0) {
-        *status = paths_check_socket(config->control_socket, why, sizeof(why));
-    }
-    if (*status == 0) {
-        *status = paths_check_groups(config, why, sizeof(why));
-    }
-    if (*status) {
+    int status = paths_check_socket(config->socket, why, sizeof(why));
+    status = status ?: paths_check_socket(config->control_socket, why, sizeof(why));
+    status = status ?: paths_check_groups(config, why, sizeof(why));
+    line->status = status;
+    if (status) {
         complain(NULL, why);
         return OPTIONS_FAULT;
     }
     puts("ok");
-    return done(status);
+    return done(line);
+}
+
+#define AT(field) .at = offsetof(struct command_line, field)
+
+static const struct nvtxt_option rows[] = {
+    {"config", 'c', NVTXT_OPTION_TEXT, AT(file), .early = true},
+    {.kind = NVTXT_OPTION_KEYS, AT(config), .keys = &conf_table},
+    {"check-config", 0, NVTXT_OPTION_FLAG, AT(check)},
+    {0},
+};
+
+static enum options_result read_line(struct command_line *line, int argc, char **argv,
+                                     struct conf *config, const struct nvtxt_faults *faults) {
+    *line = (struct command_line){
+        .options = {rows, line, .help = 'h', .answer = answer, .refuse = refuse,
+                    .prepare = prepare},
+        .config = *config,
+        .faults = faults,
+        .argv = argv,
+        .argc = argc,
+    };
+    int r = nvtxt_options_read(&line->options, argc, argv);
+    *config = line->config; // its texts may have been replaced
+    return (enum options_result)r;
 }
 
 enum options_result options_read(int argc, char **argv, struct conf *config, int *status) {
     const struct nvtxt_faults faults = {.complain = complain};
-    const char *file = NULL;
-    bool check = false;
-    *status = 0;
-    enum options_result r = walk(argc, argv, config, true, &file, &check, status);
-    if (r != OPTIONS_RUN) {
-        return r;
-    }
-    int e = load(config, file, &faults);
-    if (e != 0) {
-        *status = e < 0 ? EX_NOINPUT : EX_CONFIG;
-        return OPTIONS_FAULT;
-    }
-    r = walk(argc, argv, config, false, &file, &check, status);
+    struct command_line line;
+    enum options_result r = read_line(&line, argc, argv, config, &faults);
     if (r == OPTIONS_RUN && check_whole(config, &faults) != 0) {
-        *status = EX_CONFIG;
-        return OPTIONS_FAULT;
+        line.status = EX_CONFIG;
+        r = OPTIONS_FAULT;
+    } else if (r == OPTIONS_RUN && line.check) {
+        r = answer_check(&line);
     }
-    return r == OPTIONS_RUN && check ? answer_check(config, status) : r;
+    *status = line.status;
+    return r;
 }
 
 int options_read_again(int argc, char **argv, struct conf *config,
                        const struct nvtxt_faults *faults) {
-    const char *file = NULL;
-    bool check;
-    int status;
-    if (walk(argc, argv, config, true, &file, &check, &status) != OPTIONS_RUN) {
-        return 1; // cannot happen: it was good at the start
-    }
-    int r = load(config, file, faults);
-    if (r != 0) {
-        return r;
-    }
-    if (walk(argc, argv, config, false, &file, &check, &status) != OPTIONS_RUN) {
-        return 1;
+    struct command_line line;
+    if (read_line(&line, argc, argv, config, faults) != OPTIONS_RUN) {
+        return line.loaded ?: NVTXT_WRONG; // its options were good at the start
     }
     return check_whole(config, faults);
 }

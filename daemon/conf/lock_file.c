@@ -3,7 +3,7 @@
 // The file is locked with flock(2), which the kernel releases when the process dies. The number of
 // the process in it is only for people. The file is removed while it is locked, so whoever gets the
 // lock looks whether the path still names the same file, and else begins again.
-#include "daemon/conf/lock_file.h"
+#include "daemon/conf/paths.h"
 
 #include <errno.h>
 #include <fcntl.h>

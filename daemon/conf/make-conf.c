@@ -42,8 +42,8 @@ static void put_comment(const char *text) {
     putchar('\n');
 }
 
-static const char *change_words(const struct conf_key *key) {
-    switch (key->change) {
+static const char *change_words(const struct nvtxt_conf_key *key) {
+    switch ((enum conf_change)key->change) {
     case CONF_AT_ONCE:
         return "";
     case CONF_NEW_SOURCES:
@@ -54,7 +54,7 @@ static const char *change_words(const struct conf_key *key) {
     return "";
 }
 
-static void put_key(const struct conf_key *key) {
+static void put_key(const struct nvtxt_conf_key *key) {
     char text[1024], choices[128] = "";
     if (key->choices) {
         snprintf(choices, sizeof(choices), " One of %s.", key->choices);
@@ -68,12 +68,12 @@ static void put_key(const struct conf_key *key) {
 int main(void) {
     const char *topic = "";
     fputs(head, stdout);
-    for (size_t i = 0; i < conf_key_count; i++) {
-        if (strcmp(topic, conf_keys[i].topic) != 0) {
-            printf("\n# ---- %s ----\n", conf_keys[i].topic);
+    for (size_t i = 0; i < conf_table.count; i++) {
+        if (strcmp(topic, conf_table.keys[i].topic) != 0) {
+            printf("\n# ---- %s ----\n", conf_table.keys[i].topic);
         }
-        topic = conf_keys[i].topic;
-        put_key(&conf_keys[i]);
+        topic = conf_table.keys[i].topic;
+        put_key(&conf_table.keys[i]);
     }
     return ferror(stdout) || fflush(stdout) != 0;
 }

@@ -9,15 +9,12 @@
 #include <limits.h>
 #include <pwd.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
-
-#include "protocol/base/limits.h"
 
 static int explain(char *why, size_t size, int status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -173,7 +170,7 @@ static int give_folder(const char *folder, const struct conf *config, char *why,
 int paths_check_groups(const struct conf *config, char *why, size_t size) {
     gid_t gid;
     int r = paths_group(config->socket_group, "SocketGroup", &gid, why, size);
-    return r ? r : readers_group(config, &gid, why, size);
+    return r ?: readers_group(config, &gid, why, size);
 }
 
 int paths_store_group(const struct conf *config, int64_t *group, char *why, size_t size) {
@@ -217,7 +214,7 @@ static int store_folder(const struct conf *config, char *folder, size_t folder_s
     return r;
 }
 
-static int fill(char **field, const char *folder, const char *file, char *why, size_t size) {
+static int set_path(char **field, const char *folder, const char *file, char *why, size_t size) {
     char *path = NULL;
     if (asprintf(&path, "%s/%s", folder, file) < 0) {
         return explain(why, size, EX_OSERR, "out of memory");
@@ -238,7 +235,7 @@ static int make_absolute(char **field, size_t most, char *why, size_t size) {
     }
     char *file = *field;
     *field = NULL;
-    int r = fill(field, folder, file, why, size);
+    int r = set_path(field, folder, file, why, size);
     if (r) {
         *field = file;
     } else {
@@ -263,14 +260,14 @@ int paths_resolve(struct conf *config, char *why, size_t size) {
     if (!*config->socket) {
         r = socket_folder(folder, sizeof(folder), why, size);
         if (!r) {
-            r = fill(&config->socket, folder, NVTXT_DATA_SOCKET, why, size);
+            r = set_path(&config->socket, folder, NVTXT_DATA_SOCKET, why, size);
         }
     }
     if (!r && !*config->control_socket) {
         const char *slash = strrchr(config->socket, '/');
         snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - config->socket) : 1,
                  slash ? config->socket : ".");
-        r = fill(&config->control_socket, folder, NVTXT_CONTROL_SOCKET, why, size);
+        r = set_path(&config->control_socket, folder, NVTXT_CONTROL_SOCKET, why, size);
     }
     if (!r) {
         r = paths_check_socket(config->socket, why, size);
@@ -281,11 +278,11 @@ int paths_resolve(struct conf *config, char *why, size_t size) {
     if (!r && !*config->store) {
         r = store_folder(config, folder, sizeof(folder), why, size);
         if (!r) {
-            r = fill(&config->store, folder, NVTXT_STORE_FILE, why, size);
+            r = set_path(&config->store, folder, NVTXT_STORE_FILE, why, size);
         }
     }
-    r = r ? r : make_absolute(&config->control_socket, NVTXT_SOCKET_BYTES, why, size);
-    return r ? r : make_absolute(&config->store, PATH_MAX - 1, why, size);
+    r = r ?: make_absolute(&config->control_socket, NVTXT_SOCKET_BYTES, why, size);
+    return r ?: make_absolute(&config->store, PATH_MAX - 1, why, size);
 }
 
 int paths_make_store_folder(const char *store) {
@@ -298,10 +295,21 @@ int paths_make_store_folder(const char *store) {
     return make_folder(folder, geteuid() == 0 ? 02750 : 0700, why, sizeof(why));
 }
 
-const char *paths_watched(const struct conf *config) {
-    const char *folder = getenv("NSIGHT_ANALYSIS_SESSION_OUTPUT_PATH");
-    if (*config->watch_directory) {
-        return config->watch_directory;
-    }
+// "" when it is no path that can be watched.
+static const char *session_folder(void) {
+    const char *folder = getenv(NVTXT_SESSION_VARIABLE);
     return folder && *folder == '/' && !strchr(folder, '\n') ? folder : "";
+}
+
+const char *paths_watched(const struct conf *config) {
+    return *config->watch_directory ? config->watch_directory : session_folder();
+}
+
+bool paths_has_captures(const struct conf *config, const char *folder) {
+    const char *session = session_folder();
+    size_t len = strlen(folder);
+    if (config->watch_captures >= 0) {
+        return config->watch_captures > 0;
+    }
+    return strncmp(session, folder, len) == 0 && session[len + strspn(session + len, "/")] == '\0';
 }

@@ -6,7 +6,6 @@
 // are counted for its user. At the end of a stream a plain source ends with what was read.
 #include "daemon/conn/conn.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +16,7 @@
 #include "daemon/conn/server.h"
 #include "daemon/conn/session.h"
 #include "daemon/source/source.h"
-#include "protocol/base/hash.h"
-#include "protocol/wire/hello.h"
+#include "protocol/base/origin.h"
 #include "protocol/wire/reply.h"
 
 #define STATE_BYTES_PER_ROW 256 // about what an event takes in the store, with its text
@@ -106,7 +104,7 @@ int conn_open_source(struct conn *conn, int64_t id, enum store_source_kind kind,
     struct server *server = conn->server;
     struct source *source = source_new(&server->hub.batcher, id, kind, interp_take);
     if (!source) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     source->peer = conn->peer;
     source->opened_ns = opened_ns;
@@ -119,7 +117,7 @@ int conn_open_source(struct conn *conn, int64_t id, enum store_source_kind kind,
     if (source_set_name(source, name) < 0 ||
         nvtxt_hash_add(&server->hub.sources, &source->by_id, nvtxt_hash_number((uint64_t)id)) < 0) {
         source_free(source);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     conn->source = source;
     source_count_held(source);
@@ -141,7 +139,7 @@ static int open_plain(struct conn *conn) {
     struct nvtxt_interp *interp = nvtxt_interp_new(&config);
     if (!interp || conn_open_source(conn, server->hub.next_source_id++, STORE_SOURCE_PLAIN,
                                     conn->accepted_ns, NULL, interp) < 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     conn->phase = CONN_OPEN;
     return 0;
@@ -149,7 +147,7 @@ static int open_plain(struct conn *conn) {
 
 static void note_loss(struct conn *conn, const char *reason) {
     batcher_lose(&conn->server->hub.batcher, &(struct loss){
-                                                 .at_ns = clocks_realtime_ns(),
+                                                 .at_ns = nvtxt_realtime_ns(),
                                                  .source_id = conn->source ? conn->source->id : 0,
                                                  .uid = conn->peer.uid,
                                                  .pid = conn->peer.pid,
@@ -185,7 +183,7 @@ static int take_session_line(struct conn *conn, struct nvtxt_slice line) {
     }
     if (r > 0) {
         conn->losses_reported++;
-        r = store_batch_source_loss(conn->source->member.share, clocks_realtime_ns(), lost.reason,
+        r = store_batch_source_loss(conn->source->member.share, nvtxt_realtime_ns(), lost.reason,
                                     lost.lines);
     }
     if (r < 0) {
@@ -401,7 +399,7 @@ static void close_source(struct conn *conn) {
     size_t held = source->held;
     source_release_held(source);
     if (is_waiting) {
-        parked_put(&server->parked, conn->session->id, conn->peer.uid, held, clocks_realtime_ns(),
+        parked_put(&server->parked, conn->session->id, conn->peer.uid, held, nvtxt_realtime_ns(),
                    nvtxt_interp_expiry(source->interp));
     }
     nvtxt_hash_remove(&server->hub.sources, &source->by_id);
@@ -507,7 +505,7 @@ int conn_prepare(struct server *server) {
     if (!server->spare) {
         server->spare = calloc(1, sizeof(*server->spare));
     }
-    return server->spare ? 0 : -ENOMEM;
+    return server->spare ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 struct conn *conn_new(struct server *server, int fd_take) {
@@ -516,7 +514,7 @@ struct conn *conn_new(struct server *server, int fd_take) {
     uv_pipe_init(server->hub.loop, &conn->pipe, 0); // cannot fail
     conn->pipe.data = conn;
     conn->server = server;
-    conn->accepted_ns = clocks_realtime_ns();
+    conn->accepted_ns = nvtxt_realtime_ns();
     conn->accepted_changes = server->hub.owners.changes;
     nvtxt_frame_init(&conn->frame, server->hub.limits.line_bytes);
     outq_init(&conn->outq, (uv_stream_t *)&conn->pipe, OUTQ_LIMIT_BYTES, on_drained);

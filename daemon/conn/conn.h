@@ -16,7 +16,7 @@
 #include <uv.h>
 
 #include "daemon/socket/outq.h"
-#include "daemon/socket/peer.h"
+#include "daemon/socket/refusals.h"
 #include "protocol/base/buf.h"
 #include "protocol/base/frame.h"
 #include "store/value/source.h"
@@ -104,3 +104,10 @@ void conn_fail(struct conn *conn);
 void conn_flush(struct conn *conn);
 
 void conn_close(struct conn *conn);
+
+// ---- Accepting (daemon/conn/conn_accept.c) ------------------------------------------------------
+
+// A new connection: which user it is of, and whether that user may have one more. Owns the
+// descriptor of an accepted connection, after conn_prepare(). Logs what is wrong with it. A user
+// that may not have one more is refused before anything that costs time.
+void conn_accept(struct server *server, int fd_take);

@@ -4,14 +4,13 @@
 // released when it is dropped, whatever the reason.
 #include "daemon/conn/parked.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/clocks.h"
-#include "protocol/base/hash.h"
 #include "protocol/base/limits.h"
+#include "protocol/base/origin.h"
 
 #define NO_TIME INT64_MAX
 #define LONGEST_EXPIRY_S 1000000000 // more than SessionExpiry can be
@@ -22,15 +21,15 @@ struct waiting_session {
     int64_t uid;
     size_t bytes;
     int64_t seen_ns;
-    int64_t due_ns; // clocks_boottime_ns(); NO_TIME: SessionExpiry counts
+    int64_t due_ns; // nvtxt_boottime_ns(); NO_TIME: SessionExpiry counts
 };
 
 static uint64_t hash_of(const char *session_id, int64_t uid) {
     return nvtxt_hash_pair((uint64_t)uid, nvtxt_slice_of(session_id));
 }
 
-static struct waiting_session *find(const struct parked *parked, const char *session_id,
-                                    int64_t uid) {
+static struct waiting_session *find_session(const struct parked *parked, const char *session_id,
+                                            int64_t uid) {
     struct waiting_session *session;
     NVTXT_HASH_FIND(session, node, &parked->sessions, hash_of(session_id, uid),
                     session->uid == uid && strcmp(session->id, session_id) == 0);
@@ -44,12 +43,12 @@ static void drop(struct parked *parked, struct waiting_session *session) {
 }
 
 size_t parked_bytes(const struct parked *parked, const char *session_id, int64_t uid) {
-    const struct waiting_session *session = find(parked, session_id, uid);
+    const struct waiting_session *session = find_session(parked, session_id, uid);
     return session ? session->bytes : 0;
 }
 
 void parked_take(struct parked *parked, const char *session_id, int64_t uid) {
-    struct waiting_session *session = find(parked, session_id, uid);
+    struct waiting_session *session = find_session(parked, session_id, uid);
     if (session) {
         drop(parked, session);
     }
@@ -65,17 +64,17 @@ int parked_put(struct parked *parked, const char *session_id, int64_t uid, size_
     struct waiting_session *session = calloc(1, sizeof(*session));
     if (!session || quota_hold(parked->quota, uid, bytes) < 0) {
         free(session);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     snprintf(session->id, sizeof(session->id), "%s", session_id);
     session->uid = uid;
     session->bytes = bytes;
     session->seen_ns = seen_ns;
-    session->due_ns = is_due ? clocks_boottime_ns() + expiry_s * 1000000000 : NO_TIME;
+    session->due_ns = is_due ? nvtxt_boottime_ns() + expiry_s * 1000000000 : NO_TIME;
     if (nvtxt_hash_add(&parked->sessions, &session->node, hash_of(session->id, uid)) < 0) {
         quota_release(parked->quota, uid, bytes);
         free(session);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (is_due && parked->on_due) {
         parked->on_due(parked->on_due_context);
@@ -84,9 +83,9 @@ int parked_put(struct parked *parked, const char *session_id, int64_t uid, size_
 }
 
 void parked_delay(struct parked *parked, const char *session_id, int64_t uid) {
-    struct waiting_session *session = find(parked, session_id, uid);
+    struct waiting_session *session = find_session(parked, session_id, uid);
     if (session && session->due_ns != NO_TIME) {
-        session->due_ns = clocks_boottime_ns() + 1000000000;
+        session->due_ns = nvtxt_boottime_ns() + 1000000000;
     }
 }
 

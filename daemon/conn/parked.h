@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 #include "daemon/source/quota.h"
-#include "protocol/base/hash.h"
+#include "protocol/base/clock.h"
+#include "protocol/table/hash.h"
 
 struct parked { // zeroed is ready, but for the quota
     struct nvtxt_hash sessions;
@@ -31,7 +32,7 @@ int parked_put(struct parked *parked, const char *session_id, int64_t uid, size_
 // A session that is due is being connected: it is due a second later.
 void parked_delay(struct parked *parked, const char *session_id, int64_t uid);
 
-// The session that is due first, its user, and the time (clocks_boottime_ns()); NULL: none is.
+// The session that is due first, its user, and the time (nvtxt_boottime_ns()); NULL: none is.
 const char *parked_first_due(const struct parked *parked, int64_t *uid, int64_t *due_ns);
 
 // The bytes that the session keeps open; 0 when it is not here.

@@ -6,13 +6,12 @@
 // read then, as far as the memory budget allows.
 #include "daemon/conn/server.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "daemon/conn/conn.h"
 #include "daemon/conn/session.h"
 #include "daemon/source/source.h"
-#include "protocol/base/hash.h"
+#include "protocol/base/origin.h"
 
 // What a stopping daemon reads from one socket: more than its buffer holds, so that the sender's
 // last lines are read, and bounded, so that a sender that never stops does not delay the stop.
@@ -58,7 +57,7 @@ static void resume_later(struct server *server, const struct quota_user *user) {
 void server_charge(struct server *server, struct quota_user *user, uint64_t events) {
     bool before = user->full || user->fast;
     quota_check_bytes(user, (size_t)server->hub.config->max_bytes_per_user);
-    quota_spend(user, events, server->hub.config->max_events_per_second, clocks_boottime_ns());
+    quota_spend(user, events, server->hub.config->max_events_per_second, nvtxt_boottime_ns());
     bool after = user->full || user->fast;
     resume_later(server, user);
     if (before == after) {
@@ -98,12 +97,12 @@ static void give_up(struct server *server, const struct store_batch_source *shar
     }
 }
 
-static void on_committed(struct batcher *batcher, struct store_batch *batch, int result) {
+static void on_committed(struct batcher *batcher, struct store_batch *batch, int r) {
     struct server *server = NVTXT_CONTAINER_OF(batcher, struct server, hub.batcher);
     give_bytes(server, batch);
-    server->committed |= result == 0;
+    server->committed |= r == 0;
     for (struct store_batch_source *share = store_batch_first(batch); share; share = share->next) {
-        if (result != 0) {
+        if (r != 0) {
             give_up(server, share);
         } else if (share->source.kind == STORE_SOURCE_SESSION) {
             session_committed(server, share);
@@ -130,18 +129,11 @@ int server_init(struct server *server, uv_loop_t *loop, const struct conf *confi
     }
     server->read_buffer = malloc(SERVER_READ_BYTES);
     if (!server->read_buffer) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
-    r = uv_timer_init(loop, &server->resume);
-    if (r < 0) {
-        return r;
-    }
-    server->resume.data = server;
-    r = uv_timer_init(loop, &server->drain);
-    if (r < 0) {
-        return r;
-    }
-    server->drain.data = server;
+    uv_timer_init(loop, &server->resume); // these two cannot fail
+    uv_timer_init(loop, &server->drain);
+    server->resume.data = server->drain.data = server;
     server->parked.quota = &server->quota;
     server->hub.on_drained = on_drained;
     server->hub.batcher.on_committed = on_committed;
@@ -160,12 +152,8 @@ void server_configure(struct server *server) {
 }
 
 void server_close_handles(struct server *server) {
-    if (server->resume.data) {
-        uv_close((uv_handle_t *)&server->resume, NULL);
-    }
-    if (server->drain.data) {
-        uv_close((uv_handle_t *)&server->drain, NULL);
-    }
+    hub_close_handle(&server->resume);
+    hub_close_handle(&server->drain);
     hub_close(&server->hub);
 }
 

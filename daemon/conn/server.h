@@ -12,16 +12,12 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <uv.h>
 
 #include "daemon/base/log.h"
 #include "daemon/conn/parked.h"
 #include "daemon/socket/refusals.h"
 #include "daemon/source/hub.h"
-#include "daemon/source/quota.h"
-#include "protocol/base/hash.h"
 
 #define SERVER_READ_BYTES                                                                          \
     (256u << 10) // more than a Unix socket holds by default: one read an event

@@ -2,9 +2,8 @@
 //
 // A session is loaded by a job of the writer; its connection may close meanwhile. What the load
 // finds decides: a new session, one that is resumed, one that ended before (the client hears that
-// again), or a refusal. Sessions of one user that keep much are loaded one after the other, as
-// their state takes memory, and time of the loop; new ones do not wait. Commits put sessions on a
-// list of the server, and one acknowledgement for all their batches is sent at the end.
+// again), or a refusal. Commits put sessions on a list of the server, and one acknowledgement for
+// all their batches is sent at the end.
 #include "daemon/conn/session.h"
 
 #include <inttypes.h>
@@ -14,14 +13,11 @@
 #include <string.h>
 
 #include "config.h"
+#include "daemon/base/list.h"
 #include "daemon/conn/conn.h"
 #include "daemon/conn/server.h"
 #include "daemon/source/source.h"
-#include "protocol/base/hash.h"
 #include "protocol/wire/reply.h"
-
-// What sessions of a user that are loaded together may keep: it takes some milliseconds to restore.
-#define LOADED_TOGETHER_BYTES 262144
 
 // Sends the last reply, and closes.
 static void close_with_error(struct conn *conn, const char *code, const char *message) {
@@ -87,77 +83,6 @@ static void refuse_hello(struct conn *conn, const char *code, const char *why) {
 void session_refuse_cut_hello(struct conn *conn) {
     refuse_hello(conn, NVTXT_ERROR_BAD_HELLO, "the line of the hello has no end");
     conn_close_after_reply(conn); // it sends no more: nothing to drain
-}
-
-static void on_loaded(struct job *job);
-
-static void push_load(struct session *session, size_t bytes) {
-    struct conn *conn = session->conn;
-    struct job *job = job_new(JOB_SESSION_LOAD, on_loaded, conn->server);
-    if (!job) {
-        conn_close(conn);
-        return;
-    }
-    memcpy(job->session_id, session->id, sizeof(job->session_id));
-    job->want_diags = session->hello->diagnostics && session->hello->has_acked;
-    job->acked = session->hello->acked;
-    job->uid = conn->peer.uid;
-    job->bytes = bytes;
-    session->loading = job;
-    session->begun_before = conn->user->sessions;
-    conn->user->loading += job->bytes;
-    // The lines of an older connection of this session go first.
-    batcher_push(&conn->server->hub.batcher, false);
-    hub_push(&conn->server->hub, job);
-}
-
-// What it keeps, as far as that is known before it is loaded.
-static size_t bytes_of(const struct session *session) {
-    return parked_bytes(&session->conn->server->parked, session->id, session->conn->peer.uid);
-}
-
-static bool may_load(const struct quota_user *user, size_t bytes) {
-    return bytes == 0 || user->loading == 0 || user->loading + bytes <= LOADED_TOGETHER_BYTES;
-}
-
-static void start_load(struct session *session) {
-    struct conn *conn = session->conn;
-    size_t bytes = bytes_of(session);
-    conn->phase = CONN_LOADING;
-    if (may_load(conn->user, bytes)) {
-        push_load(session, bytes);
-        return;
-    }
-    struct session **at = &conn->server->to_load;
-    while (*at) {
-        at = &(*at)->next_to_load;
-    }
-    *at = session;
-    session->waits_to_load = true;
-}
-
-static void stop_waiting(struct server *server, struct session *session) {
-    struct session **at = &server->to_load;
-    while (*at != session) {
-        at = &(*at)->next_to_load;
-    }
-    *at = session->next_to_load;
-    session->next_to_load = NULL;
-    session->waits_to_load = false;
-}
-
-// One was loaded: it is the turn of those that waited for it.
-static void load_next(struct server *server, int64_t uid, size_t bytes) {
-    struct session *session = server->to_load, *next;
-    quota_loaded(&server->quota, uid, bytes);
-    for (; session && server->stage == SERVER_RUNNING; session = next) { // else told of the stop
-        next = session->next_to_load;
-        size_t more = bytes_of(session);
-        if (session->conn->peer.uid == uid && may_load(session->conn->user, more)) {
-            stop_waiting(server, session);
-            push_load(session, more);
-        }
-    }
 }
 
 // Writes a welcome. `welcome` says what the session has.
@@ -245,7 +170,7 @@ void session_begin(struct conn *conn, struct nvtxt_slice line) {
         return;
     }
     session->listed = true;
-    start_load(session);
+    session_load(session);
 }
 
 static struct nvtxt_source_config source_config(struct conn *conn,
@@ -334,10 +259,10 @@ int session_give_up(struct server *server, const char *id, const struct store_se
 }
 
 // The client connects again; perhaps the store can be read then.
-static void cannot_load(struct conn *conn, int result) {
+static void cannot_load(struct conn *conn, int r) {
     log_limited(&conn->server->log_broken, LOG_LEVEL_ERROR,
                 "a session cannot be loaded from the store session=%s result=%d", conn->session->id,
-                result);
+                r);
     conn_close(conn);
 }
 
@@ -348,7 +273,7 @@ static void give_up(struct session *session, const struct store_session *stored)
     if (session_give_up(conn->server, session->id, stored, "lost") < 0) {
         conn_close(conn);
     } else {
-        start_load(session);
+        session_load(session);
     }
 }
 
@@ -366,7 +291,7 @@ static void open_stored(struct session *session, const struct store_session *sto
         cannot_load(conn, r);
         return;
     }
-    const char *name = stored->name ? stored->name : session->hello->name;
+    const char *name = stored->name ?: session->hello->name;
     if (conn_open_source(conn, stored->source_id, STORE_SOURCE_SESSION, stored->opened_ns, name,
                          interp) < 0) {
         conn_close(conn);
@@ -411,7 +336,7 @@ static void refuse_unreadable(struct conn *conn, const char *file) {
     snprintf(message, sizeof(message),
              "the session may be in %.512s, which cannot be read; it goes on when that file can be "
              "read again, and begins anew when the file is moved out of the store's folder",
-             file ? file : "a segment of the store");
+             file ?: "a segment of the store");
     refuse_and_drain(conn, NVTXT_ERROR_UNREADABLE_SESSION, message);
 }
 
@@ -429,7 +354,7 @@ static void begin_anew(struct session *session, const struct job *job) {
     }
 }
 
-static void on_loaded(struct job *job) {
+void session_on_loaded(struct job *job) {
     struct server *server = job->context;
     struct session *session = session_find(server, job->session_id, job->uid);
     if (session && session->loading == job) { // else its connection has closed meanwhile
@@ -455,7 +380,7 @@ static void on_loaded(struct job *job) {
     if (job->result == STORE_DONE) {
         store_session_deinit(&job->session);
     }
-    load_next(server, job->uid, job->bytes);
+    session_load_next(server, job->uid, job->bytes);
     free(job->answer);
     free(job);
 }
@@ -559,17 +484,13 @@ void session_free(struct session *session) {
     }
     struct server *server = session->conn->server;
     if (session->waits_to_load) {
-        stop_waiting(server, session);
+        session_stop_waiting(server, session);
     }
     if (session->listed) {
         nvtxt_hash_remove(&server->sessions, &session->node);
     }
     if (session->has_answer) {
-        struct session **at = &server->to_answer;
-        while (*at != session) {
-            at = &(*at)->next_to_answer;
-        }
-        *at = session->next_to_answer;
+        LIST_UNLINK(server->to_answer, session, next_to_answer);
     }
     free(session->hello);
     free(session);

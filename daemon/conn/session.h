@@ -10,15 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "protocol/base/hash.h"
 #include "protocol/base/limits.h"
 #include "protocol/base/slice.h"
+#include "protocol/table/hash.h"
 #include "protocol/wire/hello.h"
 #include "store/value/batch.h"
 
 struct conn;
-struct nvtxt_interp;
-struct nvtxt_source_config;
 struct job;
 struct peer;
 struct server;
@@ -86,3 +84,16 @@ void session_send_acks(struct server *server);
 
 // The connection is closed.
 void session_free(struct session *session);
+
+// ---- Loading (daemon/conn/session_load.c) -------------------------------------------------------
+
+// Pushes the job that loads the session, at once or when it is its turn.
+void session_load(struct session *session);
+
+// It closes before its turn.
+void session_stop_waiting(struct server *server, struct session *session);
+
+// A session of this user, which kept so many bytes, was loaded: it is the turn of others.
+void session_load_next(struct server *server, int64_t uid, size_t bytes);
+
+void session_on_loaded(struct job *job); // the job has come back

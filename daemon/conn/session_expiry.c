@@ -5,7 +5,6 @@
 // waits for the timer then. A jump of the wall clock since the start is subtracted.
 #include "daemon/conn/session_expiry.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "daemon/conn/server.h"
 #include "daemon/conn/session.h"
 #include "daemon/source/source.h"
+#include "protocol/base/origin.h"
 
 #define FIRST_CHECK_MS 60000        // at most; clients that waited for the daemon are back by then
 #define JUMP_NS INT64_C(1000000000) // less: the clock is corrected slowly, which is no jump
@@ -31,7 +31,7 @@ static uint64_t period_ms(const struct expiry *expiry) {
 static int wait_at_most(struct expiry *expiry, uint64_t ms) {
     int64_t uid, due_ns;
     if (parked_first_due(&expiry->server->parked, &uid, &due_ns)) {
-        int64_t left_ms = (due_ns - clocks_boottime_ns()) / 1000000 + 1;
+        int64_t left_ms = (due_ns - nvtxt_boottime_ns()) / 1000000 + 1;
         uint64_t left = left_ms < HUB_SHORTEST_CHECK_MS ? HUB_SHORTEST_CHECK_MS : (uint64_t)left_ms;
         ms = left < ms ? left : ms;
     }
@@ -71,7 +71,7 @@ static int end_stored(struct expiry *expiry, struct job *job) {
     struct source *source =
         source_new(&server->hub.batcher, stored->source_id, STORE_SOURCE_SESSION, interp);
     if (!source) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     source->session_id = job->session_id;
     source->opened_ns = stored->opened_ns;
@@ -168,7 +168,7 @@ static void on_found(struct job *job) {
 // How far the wall clock was set forward since the start: what was seen before looks that much
 // older. When it was set back, sessions are kept longer, which does no harm.
 static int64_t jumped_ns(const struct expiry *expiry) {
-    int64_t jumped = clocks_realtime_ns() - clocks_boottime_ns() - expiry->offset_ns;
+    int64_t jumped = nvtxt_realtime_ns() - nvtxt_boottime_ns() - expiry->offset_ns;
     return jumped > JUMP_NS ? jumped : 0;
 }
 
@@ -176,7 +176,7 @@ static int64_t jumped_ns(const struct expiry *expiry) {
 static bool end_due(struct expiry *expiry) {
     int64_t uid, due_ns;
     const char *id = parked_first_due(&expiry->server->parked, &uid, &due_ns);
-    if (expiry->stopped || !id || due_ns > clocks_boottime_ns()) {
+    if (expiry->stopped || !id || due_ns > nvtxt_boottime_ns()) {
         return false;
     }
     batcher_push(&expiry->server->hub.batcher, false); // what it brought in goes first
@@ -193,18 +193,15 @@ static void find_next(struct expiry *expiry) {
         wait_for_next(expiry);
         return;
     }
-    job->before_ns = clocks_realtime_ns() - jumped_ns(expiry) -
+    job->before_ns = nvtxt_realtime_ns() - jumped_ns(expiry) -
                      expiry->server->hub.config->session_expiry_ms * 1000000;
     hub_push(&expiry->server->hub, job);
 }
 
 int expiry_start(struct expiry *expiry, struct server *server) {
     expiry->server = server;
-    expiry->offset_ns = clocks_realtime_ns() - clocks_boottime_ns();
-    int r = uv_timer_init(server->hub.loop, &expiry->timer);
-    if (r < 0) {
-        return r;
-    }
+    expiry->offset_ns = nvtxt_realtime_ns() - nvtxt_boottime_ns();
+    uv_timer_init(server->hub.loop, &expiry->timer); // cannot fail
     expiry->timer.data = expiry;
     server->parked.on_due = on_due;
     server->parked.on_due_context = expiry;
@@ -220,7 +217,5 @@ void expiry_configure(struct expiry *expiry) {
 
 void expiry_stop(struct expiry *expiry) {
     expiry->stopped = true;
-    if (expiry->timer.data && !uv_is_closing((uv_handle_t *)&expiry->timer)) {
-        uv_close((uv_handle_t *)&expiry->timer, NULL);
-    }
+    hub_close_handle(&expiry->timer);
 }

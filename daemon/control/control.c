@@ -9,7 +9,6 @@
 // without a client are closed.
 #include "daemon/control/control.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +19,11 @@
 #include "daemon/base/list.h"
 #include "daemon/base/log.h"
 #include "daemon/socket/listener.h"
-#include "daemon/socket/peer.h"
-#include "protocol/base/hash.h"
-#include "protocol/base/near.h"
+#include "daemon/socket/refusals.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
+#include "protocol/base/slice.h"
+#include "protocol/table/hash.h"
 
 static void on_closed(uv_handle_t *handle) {
     struct control_conn *conn = handle->data;
@@ -184,7 +185,7 @@ static const char *check_request(const struct control_conn *conn,
         const char *near =
             nvtxt_near(nvtxt_slice_of(request->command), command_name, conn->control);
         snprintf(why, size, "there is no such command%s%s%s; \"help\" lists them",
-                 near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+                 near ? ", did you mean \"" : "", near ?: "", near ? "\"?" : "");
         return NVTXT_CTL_UNKNOWN_COMMAND;
     }
     if (command->rights > conn->rights) {
@@ -212,7 +213,7 @@ static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
     }
     struct control_call *call = code ? NULL : calloc(1, sizeof(*call));
     if (!call) {
-        refuse(conn, request.id, code ? code : NVTXT_CTL_FAILED, code ? why : "out of memory");
+        refuse(conn, request.id, code ?: NVTXT_CTL_FAILED, code ? why : "out of memory");
         nvtxt_ctl_request_deinit(&request);
         return;
     }
@@ -350,7 +351,7 @@ static ssize_t receive(struct control_conn *conn) {
     }
     ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n < 0) {
-        return errno == EINTR ? -EAGAIN : -errno;
+        return errno == EINTR ? nvtxt_origin(-EAGAIN) : nvtxt_origin(-errno);
     }
     take_descriptor(conn, &message);
     return n;
@@ -388,14 +389,14 @@ int control_prepare(struct control *control) {
     if (!control->spare) {
         control->spare = calloc(1, sizeof(*control->spare));
     }
-    return control->spare ? 0 : -ENOMEM;
+    return control->spare ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 // Closes the descriptor; says why, unless too many connections were refused lately.
 static void refuse_connection(struct control *control, int fd_take, int64_t uid, const char *code,
                               const char *message) {
     struct nvtxt_buf reply = {0};
-    if (refusals_allow_answer(&control->refusals, uid, clocks_boottime_ns())) {
+    if (refusals_allow_answer(&control->refusals, uid, nvtxt_boottime_ns())) {
         nvtxt_ctl_error_format(&reply, NULL, code, message);
     } else {
         control->server->hub.stats.connections_unheard++;
@@ -459,7 +460,7 @@ void control_accept(struct control *control, int fd_take) {
         refuse_stranger(control, fd_take, peer.uid);
         return;
     }
-    struct caller *caller = callers_get(&control->callers, peer.uid, clocks_boottime_ns());
+    struct caller *caller = callers_get(&control->callers, peer.uid, nvtxt_boottime_ns());
     if (!caller) {
         refuse_connection(control, fd_take, peer.uid, NVTXT_CTL_FAILED, "out of memory");
         return;

@@ -16,8 +16,6 @@
 // has read the replies.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <uv.h>
 
 #include "daemon/conf/conf.h"
@@ -40,8 +38,8 @@
 #define CONTROL_WAIT_MS_MAX 3600000       // an hour
 #define CONTROL_REPLIES_BYTES (64u << 20) // `sources` of thousands of connections is long
 
-struct control_feed;    // control_events.h
-struct control_flushes; // control_flush.h
+struct control_feed;    // control_cmds.h
+struct control_flushes; // control_cmds.h
 
 struct control_conn {
     uv_pipe_t pipe;

@@ -10,9 +10,7 @@
 
 #include "config.h"
 #include "daemon/base/log.h"
-#include "daemon/control/control_events.h"
-#include "daemon/control/control_flush.h"
-#include "daemon/control/control_json.h"
+#include "protocol/base/clock.h"
 
 static json_t *describe_args(const struct nvtxt_ctl_arg *args) {
     json_t *list = json_array();
@@ -81,7 +79,7 @@ static void add_writer(json_t *result, struct server *server) {
 static void run_status(struct control_call *call) {
     struct server *server = call->server;
     const struct conf *config = server->hub.config;
-    int64_t uptime = clocks_boottime_ns() - server->hub.started_ns;
+    int64_t uptime = nvtxt_boottime_ns() - server->hub.started_ns;
     json_t *result = json_pack(
         "{s:s, s:I, s:I, s:o, s:o, s:s}", "version", PACKAGE_VERSION, "pid", (json_int_t)getpid(),
         "uptime_s", (json_int_t)(uptime / 1000000000), "socket", control_text(config->socket),
@@ -177,7 +175,7 @@ static void run_log_level(struct control_call *call) {
 
 // ---- reload -------------------------------------------------------------------------------------
 
-static json_t *names(const struct conf_key *const *keys, size_t count) {
+static json_t *names(const struct nvtxt_conf_key *const *keys, size_t count) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < count; i++) {
         json_array_append_new(list, json_string(keys[i]->name));

@@ -5,16 +5,14 @@
 // each commit, however many calls wait; the one that has waited longest is next. The answer to a
 // call that cannot keep up says how much it does not show. Loop thread, but for ask_events(), which
 // the writer runs.
-#include "daemon/control/control_events.h"
+#include "daemon/control/control_cmds.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/control/control.h"
-#include "daemon/control/control_json.h"
+#include "protocol/table/arrays.h"
 
 #define EVENTS_USUAL 100
 #define BUSY_WAIT_MS 5000 // how long a call that does not want to wait waits for a busy writer
@@ -38,12 +36,7 @@ struct feed_call {
 
 static void append(struct control_feed *feed, struct feed_call *waiting) {
     waiting->next = NULL;
-    if (feed->last) {
-        feed->last->next = waiting;
-    } else {
-        feed->first = waiting;
-    }
-    feed->last = waiting;
+    NVTXT_APPEND(feed->first, feed->last, next, waiting);
 }
 
 static void take_out(struct control_feed *feed, struct feed_call *waiting) {
@@ -110,10 +103,10 @@ static json_t *result_of(const struct feed_call *waiting) {
 }
 
 // The call must be in no list; it is freed.
-static void answer(struct feed_call *waiting, int result) {
+static void answer(struct feed_call *waiting, int r) {
     struct control_call *call = waiting->call;
     call->on_cancel = NULL;
-    if (result == STORE_DONE) {
+    if (r == STORE_DONE) {
         control_reply(call, result_of(waiting));
     } else {
         control_fail(call, NVTXT_CTL_FAILED, "the store could not be read");
@@ -202,10 +195,10 @@ static void on_read(struct job *job) {
     struct control_feed *feed = job->context;
     struct feed_call *waiting = feed->reading;
     const struct store_events *events = &waiting->events;
-    int result = job->result;
+    int r = job->result;
     free(job);
     feed->reading = NULL;
-    if (result == STORE_DONE) {
+    if (r == STORE_DONE) {
         waiting->query.cursor = events->next;
         waiting->skipped += events->skipped;
         waiting->gone |= events->gone;
@@ -213,8 +206,8 @@ static void on_read(struct job *job) {
     bool wanted = events->count > 0 || waiting->skipped > 0 || waiting->gone ||
                   waiting->query.backward || !(waiting->waits || events->more);
     bool over = waiting->until_ms <= uv_now(feed->server->hub.loop);
-    if (result != STORE_DONE || wanted || over || waiting->cancelled || feed->closing) {
-        answer(waiting, result);
+    if (r != STORE_DONE || wanted || over || waiting->cancelled || feed->closing) {
+        answer(waiting, r);
     } else {
         waiting->seen = !events->more;
         append(feed, waiting);
@@ -261,7 +254,7 @@ static const char *read_query(const json_t *request, struct store_event_query *q
     if (before && after) {
         return "\"before\" and \"after\" exclude each other";
     }
-    if (!read_cursor(before ? before : after, &query->cursor)) {
+    if (!read_cursor(before ?: after, &query->cursor)) {
         return before ? "\"before\" must be a cursor of an answer, or \"end\""
                       : "\"after\" must be a cursor of an answer, or \"end\"";
     }
@@ -286,7 +279,7 @@ void control_events(struct control_call *call) {
     waiting->call = call;
     waiting->path = feed->server->hub.config->store;
     waiting->waits = wait > 0;
-    waiting->until_ms = uv_now(feed->server->hub.loop) + (wait ? wait : BUSY_WAIT_MS);
+    waiting->until_ms = uv_now(feed->server->hub.loop) + (wait ?: BUSY_WAIT_MS);
     call->waiting = waiting;
     call->on_cancel = on_cancel;
     if (waiting->waits) {
@@ -307,7 +300,5 @@ void control_events_init(struct control_feed *feed, struct server *server) {
 
 void control_events_close(struct control_feed *feed) {
     feed->closing = true;
-    if (feed->timer.data && !uv_is_closing((uv_handle_t *)&feed->timer)) {
-        uv_close((uv_handle_t *)&feed->timer, NULL);
-    }
+    hub_close_handle(&feed->timer);
 }

@@ -3,11 +3,11 @@
 // A commit costs the disk a write, and every source has to wait for it. So one commit answers all
 // calls that wait, the next one begins when it is done, and a user who asked for too many commits
 // in a second waits for the next second.
-#include "daemon/control/control_flush.h"
+#include "daemon/control/control_cmds.h"
 
 #include <stdlib.h>
 
-#include "daemon/control/control.h"
+#include "protocol/base/clock.h"
 
 #define MS_NS 1000000
 
@@ -47,7 +47,7 @@ static void on_timer(uv_timer_t *timer) {
 // Moves the calls whose users may have a commit now from `waiting` to `asked`. Returns how long the
 // first of the others has to wait.
 static int64_t choose(struct control_flushes *flushes) {
-    int64_t now_ns = clocks_boottime_ns(), shortest_ns = 0, wait_ns;
+    int64_t now_ns = nvtxt_boottime_ns(), shortest_ns = 0, wait_ns;
     struct control_call **at = &flushes->waiting, **end = &flushes->asked;
     while (*at) {
         struct control_call *call = *at;
@@ -112,8 +112,6 @@ void control_flush_init(struct control_flushes *flushes, struct server *server) 
 void control_flush_close(struct control_flushes *flushes) {
     flushes->closing = true;
     answer(take_all(&flushes->waiting), "the daemon stops");
-    if (flushes->timer.data) {
-        uv_close((uv_handle_t *)&flushes->timer, NULL);
-    }
+    hub_close_handle(&flushes->timer);
     flushes->timer.data = NULL;
 }

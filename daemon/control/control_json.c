@@ -2,7 +2,7 @@
 //
 // Texts are repaired in a copy that has room for the worst case: each bad byte becomes the three
 // bytes of U+FFFD.
-#include "daemon/control/control_json.h"
+#include "daemon/control/control_cmds.h"
 
 #include <stdlib.h>
 #include <string.h>

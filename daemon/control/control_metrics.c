@@ -8,12 +8,11 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "config.h"
-#include "daemon/control/control_json.h"
+#include "protocol/base/clock.h"
 
 __attribute__((format(printf, 2, 3))) static void add(struct nvtxt_buf *out, const char *format,
                                                       ...) {
@@ -63,7 +62,7 @@ static void add_label(struct nvtxt_buf *out, const char *before, const char *val
                               : *value == '"'  ? "\\\""
                               : *value == '\n' ? "\\n"
                                                : NULL;
-        nvtxt_buf_add(out, escaped ? escaped : value, escaped ? 2 : 1);
+        nvtxt_buf_add(out, escaped ?: value, escaped ? 2 : 1);
     }
     nvtxt_buf_add(out, "\"", 1);
 }
@@ -123,7 +122,7 @@ static void add_writer(struct nvtxt_buf *out, struct server *server) {
 }
 
 static void add_server(struct nvtxt_buf *out, struct server *server) {
-    int64_t uptime_ns = clocks_boottime_ns() - server->hub.started_ns;
+    int64_t uptime_ns = nvtxt_boottime_ns() - server->hub.started_ns;
     add_time(out, "uptime_seconds", uptime_ns, "Time since the daemon started.");
     add_gauge(out, "open_connections", (int64_t)server->conn_count, "Data connections open now.");
     add_gauge(out, "open_sources", (int64_t)server->hub.sources.count, "Sources connected now.");

@@ -6,7 +6,6 @@
 // ends at its next step and the call fails.
 #include "daemon/control/control_cmds.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdatomic.h>
@@ -15,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/control/control_json.h"
+#include "protocol/base/origin.h"
 #include "store/copy/snapshot.h"
 #include "store/copy/verify.h"
 #include "store/rotation.h"
@@ -63,7 +62,7 @@ static void on_worked(uv_work_t *request, int status) {
 
 static void on_committed(struct job *job) {
     struct work *work = job->context;
-    int r = job->result ? -EIO
+    int r = job->result ? nvtxt_origin(-EIO)
                         : uv_queue_work(work->server->hub.loop, &work->request,
                                         work->request.work_cb, on_worked);
     if (r < 0) {
@@ -177,7 +176,7 @@ void control_snapshot(struct control_call *call) {
     if (!work) {
         return;
     }
-    snprintf(work->file, sizeof(work->file), "%s", file ? file : "");
+    snprintf(work->file, sizeof(work->file), "%s", file ?: "");
     if (into) {
         work->descriptor = call->conn->descriptor;
         call->conn->descriptor = -1;

@@ -12,9 +12,7 @@
 #include "daemon/base/log.h"
 #include "daemon/conn/conn.h"
 #include "daemon/conn/session.h"
-#include "daemon/control/control_json.h"
-#include "daemon/follow/folder.h"
-#include "daemon/follow/watch.h"
+#include "daemon/follow/watch_state.h"
 #include "daemon/source/source.h"
 
 // ---- sources ------------------------------------------------------------------------------------

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/control/control_json.h"
-
 struct job *control_job_new(struct control_call *call, enum job_kind kind,
                             void (*on_done)(struct job *job), void *context) {
     struct writer_state state;
@@ -139,7 +137,7 @@ static void on_rotated(struct job *job) {
                                 control_nullable(job->previous), "previous_removed",
                                 job->previous_removed));
     } else {
-        control_fail(job->context, NVTXT_CTL_FAILED, job->answer ? job->answer : "out of memory");
+        control_fail(job->context, NVTXT_CTL_FAILED, job->answer ?: "out of memory");
     }
     free(job->answer);
     free(job);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/socket/peer.h"
+#include "daemon/socket/refusals.h"
 
 void rights_init(struct rights *rights, const char *store, mode_t mode) {
     struct stat status;
@@ -44,7 +44,7 @@ static bool is_member(int fd, int64_t wanted) {
         many = malloc(size);
         r = many ? getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, many, &size) : -1;
     }
-    bool member = r == 0 && has_group(many ? many : few, size, wanted);
+    bool member = r == 0 && has_group(many ?: few, size, wanted);
     free(many);
     return member;
 }

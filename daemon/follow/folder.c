@@ -3,9 +3,8 @@
 // folder_list_all() and want_name() note which names to read. One list at a time is made in the
 // thread pool and merged here. The watch of a folder begins before the list, so that what comes
 // after the list is an event: a list that found no watch set is made again.
-#include "daemon/follow/folder.h"
+#include "daemon/follow/watch_state.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +13,8 @@
 #include "daemon/base/list.h"
 #include "daemon/follow/follow.h"
 #include "daemon/follow/known_files.h"
-#include "daemon/follow/schedule.h"
-#include "daemon/follow/watch_state.h"
+#include "protocol/base/origin.h"
 
-#define BURST_USUAL 8192   // half of what the kernel keeps by default
 #define LOOK_AGAIN_MS 5000 // at folders without events, or with uncounted files
 
 static void list_next(struct folder *folder);
@@ -101,10 +98,15 @@ static void see(struct folder *folder, const struct watch_entry *entry) {
     char path[PATH_MAX + NAME_MAX + 2];
     const struct watch_stat *stat = &entry->stat;
     struct folder_name *name = find_name(folder, entry->name);
-    if (stat->error == WATCH_IO_ABSENT) {
-        if (name) {
-            drop_name(folder, name);
-        }
+    bool is_capture = folder->has_captures && nvtxt_is_capture_name(entry->name);
+    if (is_capture && (stat->is_folder || stat->error == WATCH_IO_ABSENT)) {
+        folder->watch->on_capture(folder, entry->name, stat->is_folder);
+    }
+    bool is_none = stat->error == WATCH_IO_ABSENT || (is_capture && stat->is_folder);
+    if (is_none && name) {
+        drop_name(folder, name);
+    }
+    if (is_none || !nvtxt_is_file_name(entry->name)) {
         return;
     }
     if (!stat->error && known_files_pass_over(&folder->watch->known, stat)) {
@@ -183,9 +185,10 @@ static void unwatch(struct folder *folder) {
     folder->watching = FOLDER_UNWATCHED;
 }
 
-// Counts an event. Returns true when there were so many that some may be lost: all folders are
-// listed then.
-static bool count_event(struct watch *watch) {
+// Counts an event of the folder. Returns true when there were so many that some may be lost: all
+// folders are listed then. What comes after that in the same turn may be newer than the list.
+static bool count_event(struct folder *in) {
+    struct watch *watch = in->watch;
     if (watch->events_at != watch->hub->loop_count) {
         watch->events_at = watch->hub->loop_count;
         watch->events = 0;
@@ -195,6 +198,8 @@ static bool count_event(struct watch *watch) {
         for (struct folder *folder = watch->folders; folder; folder = folder->next) {
             folder_list_all(folder);
         }
+    } else if (watch->events > watch->burst) {
+        folder_list_all(in);
     }
     return watch->events >= watch->burst;
 }
@@ -207,9 +212,9 @@ static void on_event(uv_fs_event_t *handle, const char *name, int events, int st
     if (status < 0 || !name || strcmp(name, nvtxt_base_name(folder->path)) == 0) {
         unwatch(folder); // another folder may have its name now
         folder->all_wanted = true;
-    } else if (watch_io_is_ours(name)) {
+    } else if (nvtxt_is_file_name(name)) {
         struct folder_name *known = find_name(folder, name);
-        if (count_event(folder->watch)) {
+        if (count_event(folder)) {
             return; // the list of all names includes this one
         }
         if (events == UV_CHANGE && known && known->follow) {
@@ -217,9 +222,11 @@ static void on_event(uv_fs_event_t *handle, const char *name, int events, int st
         } else {
             want_name(folder, name);
         }
-    } else {
-        count_event(folder->watch);
+    } else if (count_event(folder) || !folder->has_captures || events == UV_CHANGE ||
+               !nvtxt_is_capture_name(name)) {
         return;
+    } else {
+        want_name(folder, name);
     }
     list_next(folder);
 }
@@ -271,7 +278,8 @@ static void log_unwatchable(struct folder *folder, int error) {
     char text[512];
     if (!folder->logged_unwatchable) {
         log_warning("a folder cannot be watched: %s folder=\"%s\"; the daemon tries again",
-                    strerror(-error), watch_escaped(folder->path, text, sizeof(text)));
+                    strerror(nvtxt_origin(-error)),
+                    watch_escaped(folder->path, text, sizeof(text)));
     }
     folder->logged_unwatchable = true;
 }
@@ -290,7 +298,11 @@ static void drop_blank_names(struct folder *folder) {
 // It is not there, or cannot be read.
 static void go_down(struct folder *folder, int error) {
     bool absent = error == WATCH_IO_ABSENT;
-    log_unwatchable(folder, absent ? -ENOENT : error);
+    if (folder->is_capture && (absent || error == -ENOTDIR || error == -ELOOP)) {
+        folder->watch->on_capture_gone(folder);
+        return;
+    }
+    log_unwatchable(folder, absent ? nvtxt_origin(-ENOENT) : error);
     folder->up = false;
     if (absent) {
         drop_blank_names(folder);
@@ -309,7 +321,8 @@ static void go_down(struct folder *folder, int error) {
 static void log_limits(struct folder *folder, const char *what) {
     char text[512];
     if (!folder->logged_limits) {
-        log_warning("%s folder=\"%s\"", what, watch_escaped(folder->path, text, sizeof(text)));
+        log_limited(&folder->watch->log_files, LOG_LEVEL_WARNING, "%s folder=\"%s\"", what,
+                    watch_escaped(folder->path, text, sizeof(text)));
     }
     folder->logged_limits = true;
 }
@@ -336,8 +349,10 @@ static void come_up(struct folder *folder) {
         uv_timer_start(&folder->timer, on_timer, LOOK_AGAIN_MS, 0);
     }
     if (new) {
-        log_info("watching folder=\"%s\" files=%zu",
-                 watch_escaped(folder->path, text, sizeof(text)), folder->list.count);
+        // Who makes capture folders cannot flood the log.
+        log_line(folder->is_capture ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO,
+                 "watching folder=\"%s\" files=%zu",
+                 watch_escaped(folder->path, text, sizeof(text)), folder->names.count);
     }
     folder->up = true;
     folder->logged_unwatchable = false;
@@ -368,7 +383,7 @@ static void free_when_closed(struct folder *folder) {
 static void work(uv_work_t *req) {
     struct folder *folder = NVTXT_CONTAINER_OF(req, struct folder, work);
     folder->list_result =
-        watch_io_list(folder->path, folder->asked, folder->asked_count, &folder->list);
+        watch_io_list(folder->path, folder->how, folder->asked, folder->asked_count, &folder->list);
 }
 
 static void merge(struct folder *folder) {
@@ -409,9 +424,9 @@ static void on_listed(uv_work_t *req, int status) {
     folder->listing = false; // now: the next list takes its place
     if (folder->closing) {
         free_when_closed(folder);
-        return;
+    } else {
+        list_next(folder);
     }
-    list_next(folder);
     watch->on_listed(watch);
 }
 
@@ -433,6 +448,8 @@ static void list_next(struct folder *folder) {
     folder->wanted_count = 0;
     folder->all_wanted = false;
     folder->list_round = folder->watch->lost.round;
+    folder->how = (folder->has_captures ? WATCH_IO_CAPTURES : 0) |
+                  (folder->is_capture ? WATCH_IO_NO_LINK : 0);
     folder->listing = uv_queue_work(folder->watch->hub->loop, &folder->work, work, on_listed) == 0;
 }
 
@@ -479,18 +496,4 @@ void folder_close(struct folder *folder) {
     }
     uv_close((uv_handle_t *)&folder->event, on_closed);
     uv_close((uv_handle_t *)&folder->timer, on_closed);
-}
-
-// libuv does not say that the kernel dropped events. But then as many came at once as the kernel
-// keeps.
-size_t folder_burst(void) {
-    FILE *file = fopen("/proc/sys/fs/inotify/max_queued_events", "re");
-    unsigned long most = 0;
-    if (file && fscanf(file, "%lu", &most) != 1) {
-        most = 0;
-    }
-    if (file) {
-        fclose(file);
-    }
-    return most >= 2 ? most / 2 : BURST_USUAL;
 }

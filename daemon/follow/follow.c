@@ -5,17 +5,16 @@
 // the thread pool, with one of the steps of the watch; a load is a job of the writer.
 #include "daemon/follow/follow.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "daemon/follow/follow_source.h"
-#include "daemon/follow/schedule.h"
 #include "daemon/follow/watch_state.h"
 #include "daemon/source/source.h"
-#include "protocol/base/hash.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 
 const char follow_idle[] = "idle";
 const char follow_unwatched[] = "unwatched";
@@ -100,7 +99,7 @@ static void begin_anew(struct follow *follow) {
 static int take_line(struct follow *follow, struct nvtxt_slice line, bool overlong) {
     struct follow_live *live = follow->live;
     if (!live->source && follow_source_open(follow) < 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     follow->ended = false;
     return overlong ? source_overlong(live->source, line) : source_line(live->source, line);
@@ -137,7 +136,7 @@ static void finish(struct follow *follow) {
     }
     if (live->source) {
         follow->ended = true;
-        follow->closed_ns = clocks_realtime_ns();
+        follow->closed_ns = nvtxt_realtime_ns();
         hub->stats.files_ended++;
         follow_source_drop(follow);
     }
@@ -174,7 +173,8 @@ static void cannot_read(struct follow *follow, int error) {
     } else if (!absent && !follow->logged_unreadable) { // when it is there again, there is an event
         follow->logged_unreadable = true;
         log_limited(watch_log_of(follow->watch, follow->path), LOG_LEVEL_WARNING,
-                    "a followed file cannot be read: %s path=\"%s\"", strerror(-error),
+                    "a followed file cannot be read: %s path=\"%s\"",
+                    strerror(nvtxt_origin(-error)),
                     watch_escaped(follow->path, text, sizeof(text)));
     }
     schedule_done(follow, false);
@@ -289,13 +289,13 @@ static int feed(struct follow *follow, const char *data, size_t len) {
         if (r < 0) {
             return r;
         }
-        size_t taken = (size_t)(input.data - data);
-        follow->at.offset = live->position + taken;
-        follow->at.tail_bytes = (uint32_t)tail_of(taken);
+        size_t bytes = (size_t)(input.data - data);
+        follow->at.offset = live->position + bytes;
+        follow->at.tail_bytes = (uint32_t)tail_of(bytes);
         remember(live->tail, input.data, follow->at.tail_bytes);
         batcher_check(batcher);
         if (!live->source) {
-            return -ENOMEM; // it failed when the batch was full
+            return nvtxt_origin(-ENOMEM); // it failed when the batch was full
         }
     }
     live->position += len;
@@ -309,7 +309,7 @@ static void at_end(struct follow *follow) {
     int64_t idle_ns = follow->watch->hub->config->file_expiry_ms * 1000000;
     follow->live->look_back = true;
     if (follow->ending == follow_idle &&
-        follow->at.changed_ns > clocks_realtime_ns() - idle_ns) { // its date may be any
+        follow->at.changed_ns > nvtxt_realtime_ns() - idle_ns) { // its date may be any
         follow->ending = NULL;
     }
     if (follow->again) {

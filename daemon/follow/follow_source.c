@@ -5,22 +5,24 @@
 // the state is of that place.
 #include "daemon/follow/follow_source.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/follow/schedule.h"
 #include "daemon/follow/watch_state.h"
 #include "daemon/source/source.h"
-#include "protocol/base/hash_value.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
+#include "protocol/table/hash_value.h"
 
 // How far it was read, as of the last line that was taken.
 static void where(const struct source *source, struct store_followed *at) {
     const struct follow *follow = source->owner;
     *at = follow->at;
     at->path = follow->path;
-    struct nvtxt_slice tail = {follow->live->tail, follow->at.tail_bytes};
-    at->tail_hash = nvtxt_hash_stored(0, tail);
+    if (follow->live->compared) { // else its bytes were not read, and the hash is the known one
+        struct nvtxt_slice tail = {follow->live->tail, follow->at.tail_bytes};
+        at->tail_hash = nvtxt_hash_stored(0, tail);
+    }
 }
 
 static void on_failed(struct source *source) {
@@ -32,7 +34,7 @@ static int take_source(struct follow *follow, int64_t id, int64_t opened_ns, con
     struct hub *hub = follow->watch->hub;
     struct source *source = source_new(&hub->batcher, id, STORE_SOURCE_FILE, interp_take);
     if (!source) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     source->peer = (struct peer){.uid = follow->uid, .gid = follow->gid};
     source->opened_ns = follow->opened_ns = opened_ns;
@@ -42,7 +44,7 @@ static int take_source(struct follow *follow, int64_t id, int64_t opened_ns, con
     if (source_set_name(source, name) < 0 ||
         nvtxt_hash_add(&hub->sources, &source->by_id, nvtxt_hash_number((uint64_t)id)) < 0) {
         source_free(source);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     follow->source_id = id;
     follow->watch->known.blanks -= follow->blank;
@@ -53,10 +55,10 @@ static int take_source(struct follow *follow, int64_t id, int64_t opened_ns, con
 
 int follow_source_open(struct follow *follow) {
     struct hub *hub = follow->watch->hub;
-    struct nvtxt_source_config config = {.limits = hub->limits, .opened_ns = clocks_realtime_ns()};
+    struct nvtxt_source_config config = {.limits = hub->limits, .opened_ns = nvtxt_realtime_ns()};
     struct nvtxt_interp *interp = nvtxt_interp_new(&config);
     if (!interp) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     hub->stats.files_new++;
     return take_source(follow, hub->next_source_id++, config.opened_ns, follow->path, interp);
@@ -79,7 +81,7 @@ int follow_source_load(struct follow *follow, void (*on_loaded)(struct job *job)
     struct hub *hub = follow->watch->hub;
     struct job *job = job_new(JOB_FILE_LOAD, on_loaded, follow);
     if (!job) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     job->source_id = follow->source_id;
     batcher_push(&hub->batcher, false); // what was read of it goes first
@@ -95,7 +97,8 @@ static void take_place(struct follow *follow, const struct store_file *file) {
     follow->at.device = known.device; // its number may have changed
     follow->at.changed_ns = known.changed_ns;
     follow->ended = file->ended;
-    if (known.offset == file->at.offset && known.tail_bytes == file->at.tail_bytes) {
+    bool same = known.offset == file->at.offset && known.tail_bytes == file->at.tail_bytes;
+    if (same || !live->compared) {
         return;
     }
     live->position = file->at.offset;
@@ -109,9 +112,7 @@ int follow_source_restore(struct follow *follow, const struct job *job) {
     struct nvtxt_source_config config = {.limits = hub->limits};
     struct nvtxt_interp *interp = NULL;
     int r = source_restore(stored, &config, &interp);
-    if (r == 0) {
-        r = take_source(follow, follow->source_id, stored->opened_ns, stored->name, interp);
-    }
+    r = r ?: take_source(follow, follow->source_id, stored->opened_ns, stored->name, interp);
     if (r == 0) {
         take_place(follow, &job->file);
     }
@@ -132,11 +133,11 @@ static int end_stored(struct follow *follow, const struct job *job) {
     struct store_batch *batch = batcher_open_batch(batcher);
     struct store_batch_source *share = batch ? store_batch_source(batch, &row) : NULL;
     if (!share) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (store_batch_file(share, &at, (struct nvtxt_slice){0}) < 0) {
         store_batch_discard(share);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     return source_give_up(batcher, &row, stored, "lost", &loss);
 }
@@ -152,7 +153,7 @@ int follow_source_give_up(struct follow *follow, const struct job *job) {
     }
     take_place(follow, &job->file);
     if (!follow->ended) {
-        follow->closed_ns = clocks_realtime_ns();
+        follow->closed_ns = nvtxt_realtime_ns();
         follow->watch->hub->stats.files_ended++;
     }
     follow->stuck = follow->ended = true;

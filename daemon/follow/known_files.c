@@ -9,9 +9,7 @@
 
 #include "daemon/base/list.h"
 #include "daemon/follow/follow.h"
-#include "daemon/follow/schedule.h"
 #include "daemon/follow/watch_state.h"
-#include "protocol/base/hash.h"
 
 static uint64_t hash_of(int64_t inode) {
     return nvtxt_hash_number((uint64_t)inode);
@@ -50,8 +48,8 @@ static bool may_be(const struct follow *follow, const char *path) {
     return follow->names == 0 && !follow->verified && strcmp(follow->path, path) == 0;
 }
 
-static struct follow *find(struct known_files *known, const char *path,
-                           const struct watch_stat *stat) {
+static struct follow *find_file(struct known_files *known, const char *path,
+                                const struct watch_stat *stat) {
     struct follow *other = NULL;
     struct nvtxt_hash_node *node = nvtxt_hash_find(&known->by_inode, hash_of(stat->inode));
     for (; node; node = nvtxt_hash_next(node)) {
@@ -74,7 +72,7 @@ static struct follow *find(struct known_files *known, const char *path,
 
 struct follow *known_files_find_or_add(struct watch *watch, const char *path,
                                        const struct watch_stat *stat) {
-    struct follow *follow = find(&watch->known, path, stat);
+    struct follow *follow = find_file(&watch->known, path, stat);
     if (follow) {
         return follow;
     }

@@ -4,12 +4,9 @@
 // round it lost its name. When all folders are listed, a timer waits until the events up to then
 // are taken. After that, a file is gone if it lost its name before this round began, and no folder
 // has shown another name of it.
-#include "daemon/follow/lost_files.h"
-
-#include "daemon/follow/folder.h"
-#include "daemon/follow/follow.h"
-#include "daemon/follow/schedule.h"
 #include "daemon/follow/watch_state.h"
+
+#include "daemon/follow/follow.h"
 
 #define SETTLE_MS 20 // see on_settle()
 

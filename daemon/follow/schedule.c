@@ -3,8 +3,6 @@
 // Two queues, of files that are open and of those that are not, are served alternately; at most
 // WATCH_STEPS files are busy at once. A file that is to be opened waits until there is room; a file
 // that rests is closed for it. No step begins while the hub is under pressure.
-#include "daemon/follow/schedule.h"
-
 #include "daemon/follow/watch_state.h"
 
 #define QUIET_MS 10000 // a file that did not change for so long is closed

@@ -4,25 +4,25 @@
 // there from the start. A file that did not change for FileExpiry ends; the place of one that has
 // ended and has no name is forgotten after that time again. No file is freed while all are walked
 // over: the schedule is paused for that.
-#include "daemon/follow/watch.h"
+#include "daemon/follow/watch_state.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/base/clocks.h"
 #include "daemon/conf/paths.h"
-#include "daemon/follow/folder.h"
 #include "daemon/follow/follow.h"
 #include "daemon/follow/follow_source.h"
 #include "daemon/follow/known_files.h"
-#include "daemon/follow/lost_files.h"
-#include "daemon/follow/schedule.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 
 #define OPEN_MOST 1024 // files
 #define OPEN_SHARE 8   // one of so many descriptors
+
+#define BURST_USUAL 8192   // half of what the kernel keeps by default
+#define CAPTURES_MOST 1000 // folders: each takes a watch of the kernel, and a user may make many
 
 // ---- What ends ----------------------------------------------------------------------------------
 
@@ -64,7 +64,7 @@ static bool check_expiry(struct watch *watch, struct follow *follow, int64_t bef
     }
     if (can_end(follow)) {
         if (follow->at.changed_ns < before_ns) {
-            follow->ending = follow->ending ? follow->ending : follow_idle;
+            follow->ending = follow->ending ?: follow_idle;
             schedule_want(follow);
         }
         return true;
@@ -80,7 +80,7 @@ static bool check_expiry(struct watch *watch, struct follow *follow, int64_t bef
 
 static void on_expiry(uv_timer_t *timer) {
     struct watch *watch = timer->data;
-    int64_t before_ns = clocks_realtime_ns() - watch->hub->config->file_expiry_ms * 1000000;
+    int64_t before_ns = nvtxt_realtime_ns() - watch->hub->config->file_expiry_ms * 1000000;
     bool waiting = false, before = schedule_pause(watch);
     struct follow *next;
     for (struct follow *follow = watch->known.first; follow; follow = next) {
@@ -123,33 +123,101 @@ static bool is_listed(const char *list, const char *wanted) {
     return false;
 }
 
-static void close_unlisted(struct watch *watch, const char *list) {
+// The place of the folder of this path, or of a new one.
+static struct folder **place_of(struct watch *watch, const char *path) {
     struct folder **at = &watch->folders;
-    while (*at) {
-        struct folder *folder = *at;
-        if (is_listed(list, folder->path)) {
-            at = &folder->next;
-            continue;
-        }
-        *at = folder->next;
-        folder_close(folder);
+    while (*at && strcmp((*at)->path, path) != 0) {
+        at = &(*at)->next;
     }
+    return at;
+}
+
+// Takes a folder out and closes it.
+static void close_at(struct folder **at) {
+    struct folder *folder = *at;
+    *at = folder->next;
+    folder->watch->captures -= folder->is_capture;
+    folder_close(folder);
+}
+
+// A capture folder that nobody named stays with the folder that it is in.
+static bool is_wanted(const struct folder *folder, const char *list) {
+    const struct conf *config = folder->watch->hub->config;
+    char session[PATH_MAX];
+    size_t len = (size_t)(nvtxt_base_name(folder->path) - folder->path);
+    snprintf(session, sizeof(session), "%.*s", (int)(len > 1 ? len - 1 : len), folder->path);
+    return is_listed(list, folder->path) ||
+           (folder->is_capture && is_listed(list, session) && paths_has_captures(config, session));
+}
+
+static void close_unlisted(struct watch *watch, const char *list) {
+    for (struct folder **at = &watch->folders; *at;) {
+        if (is_wanted(*at, list)) {
+            at = &(*at)->next;
+        } else {
+            close_at(at);
+        }
+    }
+}
+
+// NULL when memory is short.
+static struct folder *open_folder(struct watch *watch, const char *path) {
+    struct folder **at = place_of(watch, path);
+    *at = *at ?: folder_open(watch, path);
+    if (!*at) {
+        log_error("a folder cannot be watched: out of memory");
+    }
+    return *at;
 }
 
 static void open_listed(struct watch *watch, const char *list) {
     char path[PATH_MAX];
     while (*list) {
-        struct folder **at = &watch->folders;
         list = next_path(list, path, sizeof(path));
-        while (*at && strcmp((*at)->path, path) != 0) {
-            at = &(*at)->next;
+        struct folder *folder = open_folder(watch, path);
+        if (folder) {
+            watch->captures -= folder->is_capture;
+            folder->is_capture = false;
+            folder->has_captures = paths_has_captures(watch->hub->config, path);
         }
-        if (!*at) {
-            *at = folder_open(watch, path);
+    }
+}
+
+static void on_capture(struct folder *session, const char *name, bool is_there) {
+    struct watch *watch = session->watch;
+    char path[PATH_MAX + NAME_MAX + 2], text[512];
+    snprintf(path, sizeof(path), "%s/%s", session->path, name);
+    struct folder *known = *place_of(watch, path);
+    if (known && !is_there) {
+        folder_list_all(known);
+    }
+    if (known || !is_there) {
+        return;
+    }
+    if (watch->captures >= CAPTURES_MOST) {
+        if (!watch->logged_captures) {
+            log_warning("there are more than %d capture folders: the others are not watched "
+                        "folder=\"%s\"",
+                        CAPTURES_MOST, watch_escaped(session->path, text, sizeof(text)));
         }
-        if (!*at) {
-            log_error("a folder cannot be watched: out of memory");
-        }
+        watch->logged_captures = true;
+        return;
+    }
+    struct folder *capture = open_folder(watch, path);
+    if (capture) {
+        capture->is_capture = true;
+        watch->captures++;
+        folder_list_all(capture);
+    }
+}
+
+// Its files are looked for everywhere, and are removed with it where they are not found.
+static void on_capture_gone(struct folder *capture) {
+    struct watch *watch = capture->watch;
+    struct folder *session = watch_folder_of(watch, capture->path);
+    close_at(place_of(watch, capture->path));
+    if (session && watch->logged_captures) { // another one has room now
+        folder_list_all(session);
     }
 }
 
@@ -172,7 +240,7 @@ static int know(struct watch *watch, struct store_file *file) {
     known_files_retire(&watch->known, file->at.device, file->at.inode);
     struct follow *follow = known_files_add(watch, file->path, file->at.device, file->at.inode);
     if (!follow) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     follow->at = file->at;
     follow->size = (int64_t)file->at.offset;
@@ -185,6 +253,20 @@ static int know(struct watch *watch, struct store_file *file) {
     return 0;
 }
 
+// libuv does not say that the kernel dropped events. But then as many came at once as the kernel
+// keeps.
+static size_t usual_burst(void) {
+    FILE *file = fopen("/proc/sys/fs/inotify/max_queued_events", "re");
+    unsigned long most = 0;
+    if (file && fscanf(file, "%lu", &most) != 1) {
+        most = 0;
+    }
+    if (file) {
+        fclose(file);
+    }
+    return most >= 2 ? most / 2 : BURST_USUAL;
+}
+
 int watch_start(struct watch *watch, struct hub *hub, struct store_file_list *known_take,
                 size_t descriptors) {
     size_t share = descriptors / OPEN_SHARE;
@@ -193,7 +275,9 @@ int watch_start(struct watch *watch, struct hub *hub, struct store_file_list *kn
         .run = follow_run,
         .release = follow_release,
         .on_done = on_done,
-        .burst = folder_burst(),
+        .on_capture = on_capture,
+        .on_capture_gone = on_capture_gone,
+        .burst = usual_burst(),
         .open_max = share > OPEN_MOST ? OPEN_MOST
                     : share > 0       ? share
                                       : 1,

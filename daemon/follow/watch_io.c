@@ -6,31 +6,24 @@
 #include "daemon/follow/watch_io.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "protocol/base/hash_value.h"
+#include "protocol/base/origin.h"
 #include "protocol/lang/timebase.h"
+#include "protocol/table/hash_value.h"
 
 #define FIRST_ROOM 4096 // bytes; a mapping is of whole pages
 
-#define SUFFIX ".nvtxt"
-
-bool watch_io_is_ours(const char *name) {
-    size_t len = strlen(name), suffix = strlen(SUFFIX);
-    return *name != '.' && len > suffix && strcmp(name + len - suffix, SUFFIX) == 0;
-}
-
-static void fill(struct watch_stat *to, const struct stat *from) {
+static void fill_stat(struct watch_stat *to, const struct stat *from) {
     *to = (struct watch_stat){
         .is_file = S_ISREG(from->st_mode),
+        .is_folder = S_ISDIR(from->st_mode),
         .device = (int64_t)from->st_dev,
         .inode = (int64_t)from->st_ino,
         .size = from->st_size,
@@ -65,7 +58,7 @@ static bool is_silent(int fd) {
 // one. So lists are in mappings of their own, and the system gets those back.
 static void *take_room(struct watch_room *room, size_t bytes) {
     if (room->bytes - room->used < bytes) {
-        size_t wanted = room->bytes ? room->bytes : FIRST_ROOM;
+        size_t wanted = room->bytes ?: FIRST_ROOM;
         while (wanted - room->used < bytes) {
             wanted *= 2;
         }
@@ -78,9 +71,9 @@ static void *take_room(struct watch_room *room, size_t bytes) {
         room->data = data;
         room->bytes = wanted;
     }
-    void *taken = (char *)room->data + room->used;
+    void *piece = (char *)room->data + room->used;
     room->used += bytes;
-    return taken;
+    return piece;
 }
 
 static void free_room(struct watch_room *room) {
@@ -90,21 +83,21 @@ static void free_room(struct watch_room *room) {
 }
 
 // `name` of the new entry is set by set_names(): until then the texts may move.
-static int add(struct watch_list *list, int fd, const char *name) {
+static int add_entry(struct watch_list *list, int fd, const char *name) {
     struct stat stat;
     size_t size = strlen(name) + 1;
     char *text = take_room(&list->texts, size);
     struct watch_entry *entry = text ? take_room(&list->rows, sizeof(*entry)) : NULL;
     if (!entry) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     memcpy(text, name, size);
     *entry = (struct watch_entry){0};
     list->count++;
     if (fstatat(fd, name, &stat, AT_SYMLINK_NOFOLLOW) < 0) {
-        entry->stat.error = errno == ENOENT ? WATCH_IO_ABSENT : -errno;
+        entry->stat.error = errno == ENOENT ? WATCH_IO_ABSENT : nvtxt_origin(-errno);
     } else {
-        fill(&entry->stat, &stat);
+        fill_stat(&entry->stat, &stat);
     }
     return 0;
 }
@@ -118,23 +111,24 @@ static void set_names(struct watch_list *list) {
     }
 }
 
-static int add_all(struct watch_list *list, DIR *folder) {
+static int add_all(struct watch_list *list, DIR *folder, unsigned how) {
     struct dirent *each;
     int r = 0;
     errno = 0;
     while (r == 0 && (each = readdir(folder))) {
-        if (!watch_io_is_ours(each->d_name)) {
+        if (!nvtxt_is_file_name(each->d_name) &&
+            !((how & WATCH_IO_CAPTURES) && nvtxt_is_capture_name(each->d_name))) {
             continue;
         }
         if (list->count >= WATCH_IO_NAMES_MAX) {
             list->truncated = true;
             return 0;
         }
-        r = add(list, dirfd(folder), each->d_name);
+        r = add_entry(list, dirfd(folder), each->d_name);
         errno = 0;
     }
     if (r == 0) {
-        list->error = -errno;
+        list->error = nvtxt_origin(-errno);
     }
     return r;
 }
@@ -144,14 +138,16 @@ static int add_all(struct watch_list *list, DIR *folder) {
 static int open_error(const char *folder, int error) {
     struct stat stat;
     if (error != ENOENT) {
-        return -error;
+        return nvtxt_origin(-error);
     }
-    return lstat(folder, &stat) == 0 ? -ELOOP : WATCH_IO_ABSENT;
+    return lstat(folder, &stat) == 0 ? nvtxt_origin(-ELOOP) : WATCH_IO_ABSENT;
 }
 
-int watch_io_list(const char *folder, char *const *names, size_t count, struct watch_list *list) {
+int watch_io_list(const char *folder, unsigned how, char *const *names, size_t count,
+                  struct watch_list *list) {
     *list = (struct watch_list){.all = names == NULL};
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int no_link = how & WATCH_IO_NO_LINK ? O_NOFOLLOW : 0;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | no_link);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     if (!stream) {
         list->error = open_error(folder, errno);
@@ -161,9 +157,9 @@ int watch_io_list(const char *folder, char *const *names, size_t count, struct w
         return 0;
     }
     list->silent = is_silent(fd);
-    int r = names ? 0 : add_all(list, stream);
+    int r = names ? 0 : add_all(list, stream, how);
     for (size_t i = 0; names && i < count && r == 0; i++) {
-        r = add(list, fd, names[i]);
+        r = add_entry(list, fd, names[i]);
     }
     closedir(stream);
     set_names(list);
@@ -186,7 +182,7 @@ static ssize_t read_at(int fd, char *buffer, size_t size, uint64_t offset) {
             continue;
         }
         if (n < 0) {
-            return -errno;
+            return nvtxt_origin(-errno);
         }
         if (n == 0) {
             break;
@@ -206,7 +202,7 @@ static int file_error(int error) {
     case ENOMEM:
         return WATCH_IO_SHORT;
     default:
-        return -error;
+        return nvtxt_origin(-error);
     }
 }
 
@@ -250,7 +246,7 @@ void watch_io_open(const char *path, const struct store_followed *known,
         }
         return;
     }
-    fill(&opened->stat, &stat);
+    fill_stat(&opened->stat, &stat);
     if (!opened->stat.is_file || opened->stat.device != known->device ||
         opened->stat.inode != known->inode) {
         opened->stat.error = WATCH_IO_ABSENT;
@@ -270,6 +266,6 @@ void watch_io_read(int fd, char *buffer, size_t size, uint64_t offset, struct wa
     } else if (fstat(fd, &stat) < 0) {
         result->stat.error = file_error(errno);
     } else {
-        fill(&result->stat, &stat);
+        fill_stat(&result->stat, &stat);
     }
 }

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "store/value/batch.h"
 
@@ -22,7 +21,7 @@ enum {
 
 struct watch_stat {
     int error; // 0, one of the above or -errno: nothing else is set then
-    bool is_file;
+    bool is_file, is_folder;
     int64_t device, inode, size, changed_ns;
     int64_t uid, gid;
     uint64_t links;
@@ -53,12 +52,16 @@ struct watch_list {
 
 #define WATCH_IO_NAMES_MAX 100000 // of a folder: bounds what it can make the daemon remember
 
-// Whether a file of this name is followed: `*.nvtxt`, not hidden.
-bool watch_io_is_ours(const char *name);
+enum {
+    WATCH_IO_CAPTURES = 1, // capture folders are wanted, too
+    WATCH_IO_NO_LINK = 2,  // the folder itself may not be a link
+};
 
-// Looks at `names`, or at all names that are followed when that is NULL. Returns 0 or -ENOMEM. What
-// is wrong with the folder is in the list.
-int watch_io_list(const char *folder, char *const *names, size_t count, struct watch_list *list);
+// Looks at `names`, or at all names that are wanted when that is NULL: those of files that are
+// followed, and what `how` adds. Returns 0 or -ENOMEM. What is wrong with the folder is in the
+// list.
+int watch_io_list(const char *folder, unsigned how, char *const *names, size_t count,
+                  struct watch_list *list);
 void watch_io_list_deinit(struct watch_list *list);
 
 // ---- Files --------------------------------------------------------------------------------------

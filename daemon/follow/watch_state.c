@@ -6,15 +6,31 @@
 
 #include <string.h>
 
-struct folder *watch_folder_of(const struct watch *watch, const char *path) {
-    const char *slash = strrchr(path, '/');
-    size_t len = slash ? (size_t)(slash - path) : 0;
+// How long the folder's path is in the first `len` bytes of a path.
+static size_t folder_length(const char *path, size_t len) {
+    while (len > 0 && path[len - 1] != '/') {
+        len--;
+    }
+    return len > 0 ? len - 1 : 0;
+}
+
+static struct folder *find(const struct watch *watch, const char *path, size_t len) {
     for (struct folder *folder = watch->folders; folder; folder = folder->next) {
         if (strlen(folder->path) == len && memcmp(folder->path, path, len) == 0) {
             return folder;
         }
     }
     return NULL;
+}
+
+struct folder *watch_folder_of(const struct watch *watch, const char *path) {
+    size_t len = folder_length(path, strlen(path));
+    struct folder *folder = find(watch, path, len);
+    if (folder) {
+        return folder;
+    }
+    folder = find(watch, path, folder_length(path, len));
+    return folder && folder->has_captures ? folder : NULL;
 }
 
 struct log_limit *watch_log_of(struct watch *watch, const char *path) {

@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inside this room: what its modules share, one watch with its folders and followed files. Modules
-// call each other downwards only, in this order: watch, lost_files, folder, known_files, follow,
-// follow_source, schedule. Calls upwards are the callbacks of struct watch.
+// daemon/follow: the watched folders and the files in them that are followed (WatchDirectory). A
+// folder finds names (folder.c), a file is read and becomes a source (follow.h), a file that lost
+// its name is searched for before it is believed gone (lost_files.c). Events of the file system
+// only say where to look; what is true is what a look finds, so a lost event costs time, not lines.
+// Few files are worked on at once, one chunk of each (schedule.c), and few are open: those that
+// changed last. When nothing changes nothing wakes up, but for a check of what is to end, 24 times
+// in FileExpiry, and a look at folders that are missing or whose file system sends no events.
+//
+// The room owns folders and followed files. It knows neither connections nor the control socket.
+// Loop thread; what blocks runs in libuv's thread pool (watch_io.h).
+//
+// This header: the face of the room, and what its modules share, one watch with its folders and
+// followed files. Modules call each other downwards only, in this order: watch, lost_files, folder,
+// known_files, follow, follow_source, schedule. Calls upwards are the callbacks of struct watch.
 //
 // A folder has names, and each name leads to a file that is followed, or to nothing that is. A file
 // is known by device and inode, not by name: it may have several names, or none for a while.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <uv.h>
 
 #include "daemon/base/log.h"
 #include "daemon/follow/watch_io.h"
 #include "daemon/source/hub.h"
 #include "protocol/base/frame.h"
-#include "protocol/base/hash.h"
 #include "protocol/interp/interp.h"
+#include "protocol/table/hash.h"
 #include "store/store.h"
 
 struct follow;
@@ -40,7 +48,9 @@ enum folder_event { FOLDER_UNWATCHED, FOLDER_WATCHES_ITSELF, FOLDER_WATCHES_PARE
 struct folder {
     struct watch *watch; // borrowed
     struct folder *next;
-    char *path; // owned
+    char *path;        // owned
+    bool has_captures; // the capture folders in it are watched, too
+    bool is_capture;   // it was found in such a folder, and closes when it is not there
     uv_fs_event_t event;
     uv_timer_t timer;
     unsigned handles; // not closed yet
@@ -60,6 +70,7 @@ struct folder {
     size_t wanted_count;
     char **asked; // the names that are read now; NULL: all
     size_t asked_count;
+    unsigned how; // it is read: for watch_io_list()
     uv_work_t work;
     struct watch_list list;
     int list_result;
@@ -144,7 +155,7 @@ struct known_files {
 
 // ---- The watch ----------------------------------------------------------------------------------
 
-// The search for files that lost their names: see lost_files.h.
+// The search for files that lost their names: see lost_files_init().
 struct lost_files {
     struct watch *watch; // borrowed
     uint64_t round;      // counts searches: lists of all folders
@@ -180,6 +191,8 @@ struct watch {
     size_t events;      // so many events came
     size_t burst;       // so many may be all that the kernel kept
     struct log_limit log_files;
+    size_t captures;      // folders with `is_capture`
+    bool logged_captures; // that there are too many
 
     // Called by the schedule. `run` begins the next step of a file (follow_run()); `release` closes
     // a file that rests; `on_done` may free a file whose step is over.
@@ -187,14 +200,79 @@ struct watch {
     void (*release)(struct follow *follow);
     void (*on_done)(struct follow *follow);
     // Called by folders. `look_everywhere` lists all folders, after a file has lost its name or a
-    // folder has come; `on_listed`: a folder was listed.
+    // folder has come; `on_listed`: a folder was listed. `on_capture`: a capture folder is in it,
+    // or not there any more; `on_capture_gone`: one has found that it is not there.
     void (*look_everywhere)(struct watch *watch);
     void (*on_listed)(struct watch *watch);
+    void (*on_capture)(struct folder *folder, const char *name, bool is_there);
+    void (*on_capture_gone)(struct folder *capture);
 };
 
-// The watched folder that a file is or was in; NULL: none. The limit of log lines about a file.
+// The watched folder that a file is or was in; that around it if it was in a capture folder that
+// has gone; NULL: none. The limit of log lines about a file.
 struct folder *watch_folder_of(const struct watch *watch, const char *path);
 struct log_limit *watch_log_of(struct watch *watch, const char *path);
 
 // A path as it is logged; see log_escape(). Returns `text`.
 const char *watch_escaped(const char *path, char *text, size_t size);
+
+// ---- The face of the room (daemon/follow/watch.c) -----------------------------------------------
+
+// Takes the list of files that the store knew at the start. `descriptors` is how many connections
+// and files may be open together; `reserved` of them are for the files. Returns 0 or -errno; call
+// watch_stop() and watch_deinit() in any case.
+int watch_start(struct watch *watch, struct hub *hub, struct store_file_list *known_take,
+                size_t descriptors);
+void watch_configure(struct watch *watch); // WatchDirectory or FileExpiry may have changed
+void watch_stop(struct watch *watch);      // reads no more; what was read is in the open batch
+void watch_deinit(struct watch *watch);    // after the loop has run out
+
+// ---- A watched folder (daemon/follow/folder.c) --------------------------------------------------
+//
+// Which names are in it, and to which files they lead. An event of libuv makes it read the names
+// again. While the folder is missing, it tries again when the folder above changes, or every few
+// seconds where there are no such events. It does not read the folders inside it, but may tell the
+// watch of capture folders. Loop thread only; the thread pool reads the names.
+
+// The folder is watched from its first list on. NULL when memory is short.
+struct folder *folder_open(struct watch *watch, const char *path);
+void folder_close(struct folder *folder);         // its files lose their names; frees it later
+void folder_list_all(struct folder *folder);      // reads all its names again
+bool folder_is_busy(const struct folder *folder); // names are being read, or will be
+
+// ---- The search for files that lost their names (daemon/follow/lost_files.c) --------------------
+//
+// A file whose name is gone may have another one, also in another folder: it is believed gone only
+// when a list of all folders that was made since then, and every event up to that list, do not show
+// it. A search makes such a list of all folders. A file that loses its name during a search waits
+// for the next one. Loop thread only.
+
+// Sets the callbacks of the watch that folders call.
+void lost_files_init(struct lost_files *lost, struct watch *watch);
+void lost_files_close(struct lost_files *lost);
+
+void lost_files_search(struct lost_files *lost); // lists all folders, unless a search is under way
+
+// ---- Which file is next (daemon/follow/schedule.c) ----------------------------------------------
+//
+// Which followed file is worked on next. A file that may have changed is wanted: it waits until
+// others before it had a step, and is busy until its own step is over. A file at its end rests: it
+// stays open for a while, in case it grows. A file that could not be worked on, for want of memory
+// or descriptors, is wanted again soon. What a step does is not known here: the callback
+// watch->run. Loop thread only.
+
+void schedule_start(struct watch *watch); // after its callbacks were set
+void schedule_stop(struct watch *watch);
+
+void schedule_want(struct follow *follow); // it may have changed
+
+// A step is over. `more`: the next one can begin at once. May free the follow.
+void schedule_done(struct follow *follow, bool more);
+void schedule_retry(struct follow *follow);
+void schedule_rest(struct follow *follow); // its end was reached
+void schedule_unrest(struct follow *follow);
+
+// No step begins in between, so no follow is freed while all of them are walked over. The result of
+// schedule_pause() is for schedule_resume().
+bool schedule_pause(struct watch *watch);
+void schedule_resume(struct watch *watch, bool before);

@@ -4,7 +4,6 @@
 // on, by options of the socket, and which path it is bound to.
 #include "daemon/socket/activation.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,11 +11,12 @@
 #include <sysexits.h>
 
 #include "daemon/base/log.h"
+#include "protocol/base/origin.h"
 
 static int option(int fd, int name) {
     int value;
     socklen_t len = sizeof(value);
-    return getsockopt(fd, SOL_SOCKET, name, &value, &len) < 0 ? -errno : value;
+    return getsockopt(fd, SOL_SOCKET, name, &value, &len) < 0 ? nvtxt_origin(-errno) : value;
 }
 
 // Why the daemon cannot listen on it; NULL when it can.
@@ -31,10 +31,7 @@ static const char *fault_of(int fd) {
     if (option(fd, SO_TYPE) != SOCK_STREAM) {
         return "no stream socket (ListenStream=)";
     }
-    if (option(fd, SO_ACCEPTCONN) != 1) {
-        return "not listening (Accept=no is needed)";
-    }
-    return NULL;
+    return option(fd, SO_ACCEPTCONN) != 1 ? "not listening (Accept=no is needed)" : NULL;
 }
 
 int activation_assign(struct activation *activation, int fd, const char *name, char *why,
@@ -64,7 +61,7 @@ int activation_path(int fd, char *path, size_t size) {
     struct sockaddr_un address = {0};
     socklen_t len = sizeof(address);
     if (getsockname(fd, (struct sockaddr *)&address, &len) < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     size_t used = len - offsetof(struct sockaddr_un, sun_path);
     if (used > 0 && address.sun_path[0] == '\0') {

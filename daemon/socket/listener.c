@@ -6,7 +6,6 @@
 // connecting to it.
 #include "daemon/socket/listener.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "protocol/base/origin.h"
 
 #define BACKLOG 4096 // cut to net.core.somaxconn by the kernel
 
@@ -103,7 +103,7 @@ static int start(struct listener *listener, uv_loop_t *loop, int fd_take) {
     listener->fd = fd_take;
     listener->open = true;
     if (listen(fd_take, BACKLOG) < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     return uv_poll_start(&listener->poll, UV_READABLE, on_poll);
 }
@@ -161,7 +161,7 @@ static int clear_path(const char *path, const struct sockaddr_un *address, char 
 int listener_clear(const char *path, char *why, size_t size) {
     struct sockaddr_un address;
     int r = address_of(path, &address, why, size);
-    return r ? r : clear_path(path, &address, why, size);
+    return r ?: clear_path(path, &address, why, size);
 }
 
 // Mode and group are set between bind and listen, when nobody can connect yet.
@@ -193,9 +193,7 @@ int listener_open(struct listener *listener, uv_loop_t *loop, const char *path, 
                   gid_t group, char *why, size_t size) {
     struct sockaddr_un address;
     int r = address_of(path, &address, why, size);
-    if (r == 0) {
-        r = clear_path(path, &address, why, size);
-    }
+    r = r ?: clear_path(path, &address, why, size);
     if (r) {
         return r;
     }

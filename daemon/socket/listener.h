@@ -2,7 +2,7 @@
 //
 // daemon/socket: the two Unix sockets of the daemon, and what every peer of them needs. It makes
 // the listening sockets or takes them from the service manager (sockets.h, activation.h), finds out
-// which user a peer is (peer.h), writes replies without waiting (outq.h), and bounds how often a
+// which user a peer is (peer.c), writes replies without waiting (outq.h), and bounds how often a
 // refused user gets an answer (refusals.h). It owns the socket files and their lock files. It knows
 // neither what peers say nor what becomes of a connection. Loop thread only.
 //

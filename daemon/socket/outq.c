@@ -5,8 +5,7 @@
 // bound is checked at a flush, against what waited at the flush before.
 #include "daemon/socket/outq.h"
 
-#include <errno.h>
-#include <string.h>
+#include "protocol/base/origin.h"
 
 void outq_init(struct outq *outq, uv_stream_t *stream, size_t limit,
                void (*on_drained)(struct outq *outq, int status)) {
@@ -65,7 +64,7 @@ int outq_flush(struct outq *outq) {
         return 0;
     }
     if (nvtxt_buf_failed(&outq->waiting)) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (outq->waiting.len == 0) {
         return 0;

@@ -2,19 +2,20 @@
 //
 // The kernel keeps the credentials of who connected. The process may be gone since, and another one
 // may have its number: one that has started after the check began is not the peer.
-#include "daemon/socket/peer.h"
+#include "daemon/socket/refusals.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "daemon/base/clocks.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 
 static int64_t ticks_now(void) {
     long per_second = sysconf(_SC_CLK_TCK);
-    return per_second > 0 ? clocks_boottime_ns() / (1000000000 / per_second) : INT64_MAX;
+    return per_second > 0 ? nvtxt_boottime_ns() / (1000000000 / per_second) : INT64_MAX;
 }
 
 // A process that started after the connection was made is not the peer: it has got the peer's
@@ -34,7 +35,7 @@ int peer_get(int fd, struct peer *peer) {
     socklen_t size = sizeof(cred);
     *peer = (struct peer){.pid = 0, .uid = -1, .gid = -1};
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     peer->pid = cred.pid;
     peer->uid = (int64_t)cred.uid;

@@ -6,7 +6,6 @@
 #include "daemon/socket/sockets.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "daemon/conf/lock_file.h"
 #include "daemon/conf/paths.h"
 
 static int note_path(int fd, char **field, char *why, size_t size) {
@@ -135,7 +133,7 @@ int sockets_open(struct sockets *sockets, uv_loop_t *loop, const struct conf *co
     } else {
         status = open_control(sockets, loop, config, store_group, why, size);
     }
-    return status ? status : open_data(sockets, loop, config, why, size);
+    return status ?: open_data(sockets, loop, config, why, size);
 }
 
 void sockets_close(struct sockets *sockets) {

@@ -6,9 +6,6 @@
 // and its file is removed when it is closed. Loop thread only.
 #pragma once
 
-#include <stddef.h>
-#include <uv.h>
-
 #include "daemon/conf/conf.h"
 #include "daemon/socket/activation.h"
 #include "daemon/socket/listener.h"

@@ -6,8 +6,9 @@
 // batches, not more of them: the timer waits while COMMITS_OUT_MAX commits are out.
 #include "daemon/source/batcher.h"
 
-#include <errno.h>
 #include <stdlib.h>
+
+#include "protocol/base/origin.h"
 
 #define SHARE_OF_BUDGET 32 // a batch is this fraction of the budget: 512 KiB of 16 MiB
 #define RETRY_MS 100
@@ -34,8 +35,8 @@ static void arm(struct batcher *batcher, uint64_t ms) {
     batcher->timer_armed = true;
 }
 
-int batcher_init(struct batcher *batcher, uv_loop_t *loop, struct bqueue *queue,
-                 struct stats *stats, size_t budget, uint64_t interval_ms) {
+void batcher_init(struct batcher *batcher, uv_loop_t *loop, struct bqueue *queue,
+                  struct stats *stats, size_t budget, uint64_t interval_ms) {
     *batcher = (struct batcher){
         .queue = queue,
         .stats = stats,
@@ -43,12 +44,8 @@ int batcher_init(struct batcher *batcher, uv_loop_t *loop, struct bqueue *queue,
         .batch_bytes = budget / SHARE_OF_BUDGET,
         .interval_ms = interval_ms,
     };
-    int r = uv_timer_init(loop, &batcher->timer);
-    if (r < 0) {
-        return r;
-    }
+    uv_timer_init(loop, &batcher->timer); // cannot fail
     batcher->timer.data = batcher;
-    return 0;
 }
 
 void batcher_stop(struct batcher *batcher) {
@@ -119,11 +116,11 @@ int batcher_add(struct batcher *batcher, struct batch_member *member,
                 const struct store_source *row) {
     struct store_batch *batch = batcher_open_batch(batcher);
     if (!batch) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     member->share = store_batch_source(batch, row);
     if (!member->share) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     batcher->reserved += member->state_bytes;
     link_member(batcher, member);
@@ -177,7 +174,7 @@ int batcher_push(struct batcher *batcher, bool commit) {
     }
     if (!job) {
         arm(batcher, RETRY_MS);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     batcher->open = NULL;
     batcher->reserved = batcher->folded = 0;

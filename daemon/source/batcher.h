@@ -14,11 +14,9 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <uv.h>
 
 #include "daemon/base/loss_notes.h"
-#include "daemon/base/stats.h"
 #include "daemon/source/rates.h"
 #include "daemon/writer/bqueue.h"
 #include "protocol/base/buf.h"
@@ -74,9 +72,9 @@ struct batcher {
     struct owners *owners; // borrowed, of the hub
 };
 
-// Returns 0 or -errno. The callbacks are set after it.
-int batcher_init(struct batcher *batcher, uv_loop_t *loop, struct bqueue *queue,
-                 struct stats *stats, size_t budget, uint64_t interval_ms);
+// The callbacks are set after it.
+void batcher_init(struct batcher *batcher, uv_loop_t *loop, struct bqueue *queue,
+                  struct stats *stats, size_t budget, uint64_t interval_ms);
 void batcher_stop(struct batcher *batcher);   // closes the timer
 void batcher_deinit(struct batcher *batcher); // after the loop has run out
 

@@ -6,14 +6,13 @@
 // it rotates.
 #include "daemon/source/claims.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "daemon/base/process.h"
 #include "daemon/source/batcher.h"
 #include "daemon/source/owners.h"
 #include "protocol/base/limits.h"
-#include "store/value/batch.h"
+#include "protocol/base/origin.h"
 
 // Marks of a number, which has 24 bits.
 #define SEEN 0x01000000u
@@ -54,7 +53,7 @@ static uint32_t place(const struct claims *claims, uint32_t pid, uint32_t probe)
 }
 
 // The place of the number, or a free one for it; NULL when all are taken.
-static uint32_t *find(struct claims *claims, uint32_t pid) {
+static uint32_t *find_place(struct claims *claims, uint32_t pid) {
     for (uint32_t probe = 0; claims->seen && probe < PROBES; probe++) {
         uint32_t *at = &claims->seen[place(claims, pid, probe)];
         if (!*at || (*at & NVTXT_ID_MAX) == pid) {
@@ -74,7 +73,7 @@ static void grow(struct claims *claims) {
     claims->seen = seen;
     claims->room = room;
     for (uint32_t i = 0; i < old.room; i++) {
-        uint32_t *at = old.seen[i] ? find(claims, old.seen[i] & NVTXT_ID_MAX) : NULL;
+        uint32_t *at = old.seen[i] ? find_place(claims, old.seen[i] & NVTXT_ID_MAX) : NULL;
         if (at) {
             *at = old.seen[i];
         }
@@ -84,12 +83,12 @@ static void grow(struct claims *claims) {
 
 // Remembers a number; it may be forgotten at any time.
 static void remember(struct claims *claims, uint32_t pid, uint32_t marks) {
-    uint32_t *at = find(claims, pid);
+    uint32_t *at = find_place(claims, pid);
     if (!at || !*at) {
         bool full = !at || ++claims->count > claims->room / 2;
         if (full) {
             grow(claims);
-            at = find(claims, pid);
+            at = find_place(claims, pid);
         }
     }
     if (!at && claims->seen) {
@@ -107,7 +106,7 @@ static uint32_t recall(struct claims *claims, uint32_t pid) {
         claims_deinit(claims);
         claims->stores = stores;
     }
-    const uint32_t *at = find(claims, pid);
+    const uint32_t *at = find_place(claims, pid);
     return at ? *at : 0;
 }
 
@@ -126,7 +125,7 @@ static int set_owner(struct claims *claims, uint32_t pid, int64_t uid, bool prov
                                         .taken = before != OWNERS_NOBODY && before != uid,
                                         .comm = comm};
     if (!batch || store_batch_owner(batch, &change) < 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     return owners_set(owners, pid, uid, proven);
 }
@@ -215,7 +214,7 @@ static bool is_doubtful(const struct claims *claims, uint32_t pid, uint32_t mark
 static int look_to_use(struct claims *claims, uint32_t pid, uint32_t *marks) {
     *marks = recall(claims, pid);
     if (*marks & GONE && !(*marks & USED)) {
-        *find(claims, pid) = pid; // no mark: it was not looked at
+        *find_place(claims, pid) = pid; // no mark: it was not looked at
     }
     return look(claims, pid, marks);
 }

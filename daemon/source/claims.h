@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/socket/peer.h"
+#include "daemon/socket/refusals.h"
 
 struct batcher;
 struct nvtxt_interp;

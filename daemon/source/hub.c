@@ -7,9 +7,10 @@
 
 #include <stdlib.h>
 
+#include "daemon/base/list.h"
 #include "daemon/source/source.h"
 #include "daemon/writer/rotation_policy.h"
-#include "protocol/base/hash.h"
+#include "protocol/base/clock.h"
 
 static void on_doorbell(uv_async_t *async) {
     struct hub *hub = async->data;
@@ -50,16 +51,12 @@ static void on_iteration(uv_prepare_t *prepare) {
     hub->loop_count++;
 }
 
-static int start_counter(struct hub *hub) {
-    int r = uv_prepare_init(hub->loop, &hub->loop_counter);
-    if (r < 0) {
-        return r;
-    }
+static void start_counter(struct hub *hub) {
+    uv_prepare_init(hub->loop, &hub->loop_counter); // cannot fail
     hub->loop_counter.data = hub;
     hub->loop_count = 1;
     uv_prepare_start(&hub->loop_counter, on_iteration);
     uv_unref((uv_handle_t *)&hub->loop_counter);
-    return 0;
 }
 
 int hub_init(struct hub *hub, uv_loop_t *loop, const struct conf *config, int64_t next_source_id) {
@@ -67,37 +64,34 @@ int hub_init(struct hub *hub, uv_loop_t *loop, const struct conf *config, int64_
         .loop = loop,
         .config = config,
         .next_source_id = next_source_id,
-        .started_ns = clocks_boottime_ns(),
+        .started_ns = nvtxt_boottime_ns(),
     };
     conf_limits(config, &hub->limits);
     int r = bqueue_init(&hub->queue, ring, hub);
-    if (r < 0) {
-        return r;
-    }
-    r = uv_async_init(loop, &hub->doorbell, on_doorbell);
+    r = r ?: uv_async_init(loop, &hub->doorbell, on_doorbell);
     if (r < 0) {
         return r;
     }
     hub->doorbell.data = hub;
-    r = start_counter(hub);
-    if (r < 0) {
-        return r;
-    }
-    r = batcher_init(&hub->batcher, loop, &hub->queue, &hub->stats, (size_t)config->memory_budget,
-                     (uint64_t)config->commit_interval_ms);
+    start_counter(hub);
+    batcher_init(&hub->batcher, loop, &hub->queue, &hub->stats, (size_t)config->memory_budget,
+                 (uint64_t)config->commit_interval_ms);
     hub->batcher.owners = &hub->owners;
     hub->batcher.on_pressure = on_pressure;
     hub->batcher.on_replaced = on_replaced;
-    return r;
+    return 0;
+}
+
+void hub_close_handle(void *handle) {
+    uv_handle_t *uv = handle;
+    if (uv->data && !uv_is_closing(uv)) {
+        uv_close(uv, NULL);
+    }
 }
 
 void hub_close(struct hub *hub) {
-    if (hub->doorbell.data) {
-        uv_close((uv_handle_t *)&hub->doorbell, NULL);
-    }
-    if (hub->loop_counter.data) {
-        uv_close((uv_handle_t *)&hub->loop_counter, NULL);
-    }
+    hub_close_handle(&hub->doorbell);
+    hub_close_handle(&hub->loop_counter);
     if (hub->batcher.timer.data) {
         batcher_stop(&hub->batcher);
     }
@@ -111,11 +105,7 @@ void hub_deinit(struct hub *hub) {
 }
 
 void hub_listen(struct hub *hub, struct hub_listener *listener) {
-    struct hub_listener **at = &hub->listeners;
-    while (*at) {
-        at = &(*at)->next;
-    }
-    *at = listener;
+    LIST_APPEND(hub->listeners, listener, next);
 }
 
 static void on_configured(struct job *job) {

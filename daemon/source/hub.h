@@ -9,20 +9,13 @@
 // it but the queue.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <uv.h>
-
 #include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
-#include "daemon/base/stats.h"
 #include "daemon/conf/conf.h"
 #include "daemon/source/batcher.h"
 #include "daemon/source/owners.h"
-#include "daemon/writer/bqueue.h"
-#include "protocol/base/hash.h"
 #include "protocol/base/limits.h"
+#include "protocol/table/hash.h"
 
 #define HUB_CHECKS_PER_EXPIRY 24 // of sessions and of files
 #define HUB_SHORTEST_CHECK_MS 500
@@ -63,6 +56,10 @@ struct hub {
 int hub_init(struct hub *hub, uv_loop_t *loop, const struct conf *config, int64_t next_source_id);
 void hub_close(struct hub *hub);  // its handles
 void hub_deinit(struct hub *hub); // after the loop has run out
+
+// For any module: closes a handle of libuv, unless it is closing, or was never opened: then its
+// `data` is NULL.
+void hub_close_handle(void *handle);
 
 // Listeners are called in the order in which they were added, as long as the hub lives.
 void hub_listen(struct hub *hub, struct hub_listener *listener);

@@ -2,9 +2,11 @@
 //
 // An entry of 16 bits is the place of a user in a list, and whether it is proven; 0 is nobody.
 #include "daemon/source/owners.h"
+#include "protocol/table/arrays.h"
 
-#include <errno.h>
 #include <stdlib.h>
+
+#include "protocol/base/origin.h"
 
 #define PAGE_PIDS 4096u
 #define PROVEN 0x8000u
@@ -44,13 +46,13 @@ static uint16_t entry_of(struct owners *owners, int64_t uid) {
     if (owners->uid_count >= USERS_MAX) {
         return 0;
     }
-    int64_t *uids = realloc(owners->uids, (owners->uid_count + 2) * sizeof(*uids));
-    if (!uids) {
+    size_t count = owners->uid_count + 1;
+    int64_t *added = nvtxt_add(&owners->uids, &count, sizeof(*added));
+    if (!added) {
         return 0;
     }
-    owners->uids = uids;
-    uids[++owners->uid_count] = uid;
-    return (uint16_t)owners->uid_count;
+    *added = uid;
+    return (uint16_t)++owners->uid_count;
 }
 
 int owners_set(struct owners *owners, uint32_t pid, int64_t uid, bool proven) {
@@ -63,7 +65,7 @@ int owners_set(struct owners *owners, uint32_t pid, int64_t uid, bool proven) {
         owners->changed = calloc(PLACES, sizeof(*owners->changed));
     }
     if (!user || !*page || !owners->changed) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     uint16_t *entry = &(*page)[pid % PAGE_PIDS];
     if ((*entry & USERS_MAX) != user) {

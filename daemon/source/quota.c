@@ -5,18 +5,17 @@
 // waits until it is not.
 #include "daemon/source/quota.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
-#include "protocol/base/hash.h"
+#include "protocol/base/origin.h"
 
-static struct quota_user *find(struct quota *quota, int64_t uid) {
+static struct quota_user *find_user(struct quota *quota, int64_t uid) {
     struct quota_user *user;
     NVTXT_HASH_FIND(user, node, &quota->users, nvtxt_hash_number((uint64_t)uid), user->uid == uid);
     return user;
 }
 
-static struct quota_user *add(struct quota *quota, int64_t uid) {
+static struct quota_user *add_user(struct quota *quota, int64_t uid) {
     struct quota_user *user = calloc(1, sizeof(*user));
     if (!user) {
         return NULL;
@@ -62,15 +61,15 @@ static void drop_rested(struct quota *quota, int64_t now_ns) {
 int quota_take(struct quota *quota, int64_t uid, int64_t limit, int64_t now_ns,
                struct quota_user **user) {
     drop_rested(quota, now_ns);
-    *user = find(quota, uid);
+    *user = find_user(quota, uid);
     if (*user && (*user)->connections >= limit) {
         return 1;
     }
     if (!*user) {
-        *user = add(quota, uid);
+        *user = add_user(quota, uid);
     }
     if (!*user) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     (*user)->connections++;
     return 0;
@@ -85,19 +84,19 @@ void quota_give(struct quota *quota, struct quota_user *user) {
 }
 
 int quota_hold(struct quota *quota, int64_t uid, size_t bytes) {
-    struct quota_user *user = find(quota, uid);
+    struct quota_user *user = find_user(quota, uid);
     if (!user) {
-        user = add(quota, uid);
+        user = add_user(quota, uid);
     }
     if (!user) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     user->held += bytes;
     return 0;
 }
 
 void quota_release(struct quota *quota, int64_t uid, size_t bytes) {
-    struct quota_user *user = find(quota, uid);
+    struct quota_user *user = find_user(quota, uid);
     if (!user) {
         return;
     }
@@ -106,7 +105,7 @@ void quota_release(struct quota *quota, int64_t uid, size_t bytes) {
 }
 
 void quota_loaded(struct quota *quota, int64_t uid, size_t bytes) {
-    struct quota_user *user = find(quota, uid);
+    struct quota_user *user = find_user(quota, uid);
     if (user) {
         user->loading -= bytes < user->loading ? bytes : user->loading;
         drop_unused(quota, user);
@@ -114,7 +113,7 @@ void quota_loaded(struct quota *quota, int64_t uid, size_t bytes) {
 }
 
 struct quota_user *quota_give_bytes(struct quota *quota, int64_t uid, size_t bytes) {
-    struct quota_user *user = find(quota, uid);
+    struct quota_user *user = find_user(quota, uid);
     if (!user) {
         return NULL;
     }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "protocol/base/hash.h"
+#include "protocol/table/hash.h"
 
 struct quota_user {
     struct nvtxt_hash_node node;

@@ -5,14 +5,12 @@
 // keep open as the other sources of the user leave. What it may do with processes is in claims.c.
 #include "daemon/source/source.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/base/clocks.h"
-#include "daemon/base/stats.h"
 #include "daemon/source/quota.h"
-#include "protocol/base/hash.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 #include "protocol/interp/state.h"
 #include "store/store.h"
 
@@ -63,7 +61,7 @@ int source_set_name(struct source *source, const char *name) {
     if (name && *name) {
         copy = strdup(name);
         if (!copy) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
     }
     free(source->name);
@@ -73,7 +71,7 @@ int source_set_name(struct source *source, const char *name) {
 
 int source_join_batch(struct source *source) {
     if (source->failed) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (source->member.share) {
         return 0;
@@ -126,11 +124,11 @@ static void allow(struct source *source) {
     nvtxt_interp_allow(source->interp, others < most ? most - others : 0);
 }
 
-static int checked(struct source *source, int result) {
-    if (result < 0) {
+static int checked(struct source *source, int r) {
+    if (r < 0) {
         source_fail(source);
     }
-    return result;
+    return r;
 }
 
 static bool is_saved(const struct source *source) {
@@ -211,7 +209,7 @@ static int save_state(struct source *source) {
     struct nvtxt_buf *buf = &source->batcher->state;
     int r = save_part(source);
     nvtxt_buf_clear(buf);
-    r = r < 0 ? r : nvtxt_state_save(source->interp, buf);
+    r = r ?: nvtxt_state_save(source->interp, buf);
     if (r < 0) {
         return r;
     }
@@ -236,13 +234,14 @@ int source_end(struct source *source, const char *how) {
     struct nvtxt_slice in_force = nvtxt_interp_display_name(source->interp);
     nvtxt_buf_clear(name);
     nvtxt_buf_add(name, in_force.data, in_force.len);
-    r = nvtxt_buf_failed(name) ? -ENOMEM : nvtxt_interp_end(source->interp, &source->sink);
+    r = nvtxt_buf_failed(name) ? nvtxt_origin(-ENOMEM)
+                               : nvtxt_interp_end(source->interp, &source->sink);
     if (r >= 0) {
         r = store_batch_progress(source->member.share, nvtxt_interp_counters(source->interp),
                                  (struct nvtxt_slice){name->data, name->len});
     }
     if (r >= 0) {
-        r = store_batch_end_source(source->member.share, how, clocks_realtime_ns());
+        r = store_batch_end_source(source->member.share, how, nvtxt_realtime_ns());
     }
     if (r >= 0 && source->where) {
         r = save_state(source);
@@ -276,15 +275,15 @@ int source_give_up(struct batcher *batcher, const struct store_source *row,
     struct store_batch *batch = batcher_open_batch(batcher);
     struct store_batch_source *share = batch ? store_batch_source(batch, row) : NULL;
     if (!share) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     struct loss whole = *loss;
-    whole.at_ns = clocks_realtime_ns();
+    whole.at_ns = nvtxt_realtime_ns();
     whole.source_id = row->id;
     whole.count = 1;
     if (store_session_end(share, stored, how, whole.at_ns) < 0) {
         store_batch_discard(share);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     batcher_lose(batcher, &whole);
     return 0;
@@ -337,12 +336,12 @@ static void lose_share(const struct source *source) {
     if (source->kind != STORE_SOURCE_PLAIN) {
         return;
     }
-    batcher_lose(source->batcher, &(struct loss){.at_ns = clocks_realtime_ns(),
+    batcher_lose(source->batcher, &(struct loss){.at_ns = nvtxt_realtime_ns(),
                                                  .source_id = source->id,
                                                  .uid = source->peer.uid,
                                                  .pid = source->peer.pid,
                                                  .reason = LOSS_MEMORY,
-                                                 .count = lines ? lines : 1});
+                                                 .count = lines ?: 1});
 }
 
 void source_save_anew(struct source *source) {
@@ -354,7 +353,7 @@ void source_save_anew(struct source *source) {
 
 static int settle(struct batch_member *member) {
     struct source *source = NVTXT_CONTAINER_OF(member, struct source, member);
-    int r = source->failed ? -ENOMEM : write_share(source);
+    int r = source->failed ? nvtxt_origin(-ENOMEM) : write_share(source);
     if (r < 0) {
         source_fail(source);
         lose_share(source);

@@ -7,15 +7,10 @@
 // file, the state to resume from are written into its share. Loop thread only.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "daemon/socket/peer.h"
 #include "daemon/source/batcher.h"
 #include "daemon/source/claims.h"
-#include "protocol/base/hash.h"
 #include "protocol/interp/interp.h"
-#include "store/value/batch.h"
+#include "protocol/table/hash.h"
 
 struct loss;
 struct nvtxt_source_config;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "daemon/writer/threads.h"
+#include "protocol/base/clock.h"
 
 struct job *job_new(enum job_kind kind, void (*on_done)(struct job *job), void *context) {
     struct job *job = calloc(1, sizeof(*job));
@@ -62,8 +62,7 @@ static struct job *take_first(struct bqueue *queue) {
 }
 
 struct job *bqueue_take(struct bqueue *queue, int64_t until_ns) {
-    const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000),
-                                   .tv_nsec = (long)(until_ns % 1000000000)};
+    const struct timespec until = nvtxt_timespec(until_ns);
     int r = 0;
     pthread_mutex_lock(&queue->lock);
     while (!queue->head && r != ETIMEDOUT) {
@@ -135,14 +134,7 @@ bool bqueue_is_given_up(struct bqueue *queue) {
 }
 
 bool bqueue_pause(struct bqueue *queue, unsigned ms) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(ms / 1000);
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = nvtxt_timespec(nvtxt_monotonic_ns() + ms * NVTXT_NS_A_MS);
     pthread_mutex_lock(&queue->lock);
     // A push wakes this thread too; only the time or a hurry ends the pause.
     while (!queue->hurry &&

@@ -35,7 +35,7 @@ struct rotate_limits {
     int64_t age_ns;              // of it, 0: any
     int64_t wal_bytes;           // of its log, while a reader prevents that it is used again
     struct store_retention keep; // but for unshipped_from, which the keeper finds out
-    char shipped_file[PATH_MAX]; // see store/segment/shipped.h; "": none
+    char shipped_file[PATH_MAX]; // see store/segment/store_id.h; "": none
 };
 
 // What retention removed since the start: in all, and by the key that asked for it.
@@ -161,3 +161,12 @@ static inline unsigned bqueue_stores(struct bqueue *queue) {
 // Any thread: what the keeper adds to the state.
 void bqueue_set_old(struct bqueue *queue, int64_t segments, int64_t bytes,
                     const struct removed *removed);
+
+// ---- How this room makes its threads and their locks (daemon/writer/threads.c) ------------------
+
+// Starts a thread with all signals blocked, because the loop handles signals. Returns 0 or -errno.
+int thread_start(pthread_t *thread, void *(*run)(void *context), void *context);
+
+// A lock and its condition, which waits by CLOCK_MONOTONIC: a jump of the wall clock neither
+// shortens nor lengthens a wait. Returns 0 or -errno; nothing is left then.
+int thread_init_lock(pthread_mutex_t *lock, pthread_cond_t *changed);

@@ -5,24 +5,20 @@
 // is one transaction with one row, before anything else is written.
 #include "daemon/writer/revive.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
 #include "daemon/base/loss_notes.h"
-#include "daemon/conf/lock_file.h"
 #include "daemon/conf/paths.h"
-#include "daemon/writer/loss_row.h"
+#include "protocol/base/clock.h"
 #include "store/lock/locks.h"
 #include "store/rotation.h"
-#include "store/segment/quarantine.h"
+#include "store/segment/segments.h"
 
 char *revive_list_aside(const struct revive *revive) {
     struct store_segments list;
@@ -32,7 +28,7 @@ char *revive_list_aside(const struct revive *revive) {
     }
     for (size_t i = 0; i < list.count; i++) {
         char *longer = NULL;
-        int n = asprintf(&longer, "%s%s%s", text ? text : "", text ? ", " : "", list.rows[i].path);
+        int n = asprintf(&longer, "%s%s%s", text ?: "", text ? ", " : "", list.rows[i].path);
         free(text);
         text = n < 0 ? NULL : longer;
     }
@@ -40,8 +36,8 @@ char *revive_list_aside(const struct revive *revive) {
     return text;
 }
 
-bool revive_is_due(int result) {
-    return result == STORE_CORRUPT || result == STORE_GONE;
+bool revive_is_due(int r) {
+    return r == STORE_CORRUPT || r == STORE_GONE;
 }
 
 static void rename_files(struct revive *revive, const char *file) {
@@ -57,12 +53,12 @@ static void rename_files(struct revive *revive, const char *file) {
     }
 }
 
-void revive_put_aside(struct revive *revive, struct store *store_take, int result,
+void revive_put_aside(struct revive *revive, struct store *store_take, int r,
                       const char *sentence) {
-    bool broken = result == STORE_CORRUPT;
+    bool broken = r == STORE_CORRUPT;
     char file[PATH_MAX];
     if (store_take) {
-        snprintf(file, sizeof(file), "%s", store_file(store_take));
+        snprintf(file, sizeof(file), "%s", store_file_path(store_take));
     } else {
         store_rotation_active(revive->path, file, sizeof(file));
     }
@@ -70,7 +66,7 @@ void revive_put_aside(struct revive *revive, struct store *store_take, int resul
         snprintf(file, sizeof(file), "%s", revive->path);
     }
     log_error("%s", sentence);
-    revive->loss_ns = clocks_realtime_ns();
+    revive->loss_ns = nvtxt_realtime_ns();
     if (broken) {
         store_abandon(store_take);
     } else {
@@ -112,7 +108,7 @@ static int keep_lock(struct revive *revive, char *why, size_t size) {
 
 static bool is_over(const struct revive *revive) {
     return revive->locked_since_ns > 0 &&
-           clocks_boottime_ns() - revive->locked_since_ns >= revive->lock_timeout_ns;
+           nvtxt_boottime_ns() - revive->locked_since_ns >= revive->lock_timeout_ns;
 }
 
 // Puts into `why` the sentence for the case that it lasts.
@@ -125,7 +121,7 @@ static void note_locked(struct revive *revive, char *why, size_t size) {
     snprintf(why, size, "the store %s is locked by %s: let it close the store, or end it",
              revive->path, whose);
     if (!revive->locked_since_ns) {
-        revive->locked_since_ns = clocks_boottime_ns();
+        revive->locked_since_ns = nvtxt_boottime_ns();
         log_warning("%s; it is waited for timeout_s=%" PRId64, why,
                     revive->lock_timeout_ns / 1000000000);
     }
@@ -139,7 +135,7 @@ bool revive_note_locked(struct revive *revive, char *why, size_t size) {
 static void note_left(const char *locked, struct store *store) {
     log_warning("a segment of the store stays locked, a new one goes on beside it with what was "
                 "open; it is completed when it is free locked=%s segment=%s",
-                nvtxt_base_name(locked), nvtxt_base_name(store_file(store)));
+                nvtxt_base_name(locked), nvtxt_base_name(store_file_path(store)));
 }
 
 bool revive_wait(const struct revive *revive) {
@@ -185,7 +181,7 @@ int revive_open(struct revive *revive, struct store **store, char *why, size_t s
     int r = open_store(revive, store, &vanished, why, size);
     if (r == STORE_DONE && vanished && !revive->loss) {
         revive->loss = LOSS_STORE_VANISHED;
-        revive->loss_ns = clocks_realtime_ns();
+        revive->loss_ns = nvtxt_realtime_ns();
     }
     if (r != STORE_DONE || !revive->loss) {
         return r;

@@ -29,12 +29,11 @@ struct revive {
 };
 
 // Whether only another store helps after this result of the store.
-bool revive_is_due(int result);
+bool revive_is_due(int r);
 
-// Closes `store_take` (NULL when it could not be opened), whose last result was `result`, and puts
+// Closes `store_take` (NULL when it could not be opened), whose last result was `r`, and puts
 // its files aside. Logs `sentence`, which says what is wrong with it.
-void revive_put_aside(struct revive *revive, struct store *store_take, int result,
-                      const char *sentence);
+void revive_put_aside(struct revive *revive, struct store *store_take, int r, const char *sentence);
 
 // The files that were put aside here and are still there, for a sentence; owned by the caller.
 // NULL: there is none, or memory is short.
@@ -56,3 +55,28 @@ bool revive_note_locked(struct revive *revive, char *why, size_t size);
 // After STORE_BUSY: waits a little, and returns true, when revive_open() is to be called again;
 // false when the time is over.
 bool revive_wait(const struct revive *revive);
+
+// ---- A note of losses beside the store (daemon/writer/stop_note.c) ------------------------------
+//
+// A stop that gives up on a store that cannot be written cannot say so in that store. What plain
+// sources lose by that (sessions send their lines again) is noted beside the store, and becomes a
+// row of NVTXT_LOSSES at the next start, or as soon as the store can be written after that.
+//
+// The usual reason is a full disk, on which a file can be made but cannot hold data. So the note is
+// the target of a symbolic link that leads nowhere: a target of fewer than 60 bytes is in the inode
+// itself (ext4, XFS, tmpfs) and needs no room for data.
+
+// Adds `events` that were lost to those in the note `<store>.lost`. Returns 0 or -errno.
+int stop_note_add(const char *store_path, int64_t at_ns, uint64_t events);
+
+// Moves the note into the store, and removes it when it is committed there; a note that the store
+// has already is only removed. A file that is no note of ours counts as one event. Returns 0, a
+// store_result, or -errno.
+int stop_note_move(const char *store_path, struct store *store);
+
+// ---- A row of NVTXT_LOSSES (daemon/writer/loss_row.c) -------------------------------------------
+
+// For what no source can report: a store that was replaced, events of an earlier stop. The thread
+// that owns the store writes and commits the row; no transaction may be open. `reason` as in
+// daemon/base/loss_notes.h. Returns 0, a store_result, or -ENOMEM; nothing is written then.
+int loss_row_write(struct store *store, int64_t at_ns, const char *reason, uint64_t count);

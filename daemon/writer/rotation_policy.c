@@ -6,15 +6,14 @@
 // disk) is logged when it begins; a flag for each remembers that.
 #include "daemon/writer/rotation_policy.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
 #include "daemon/conf/conf.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 #include "store/rotation.h"
 #include "store/segment/segments.h"
 
@@ -38,8 +37,8 @@ void rotate_limits_of(const struct conf *config, struct rotate_limits *limits) {
                  .bytes = config->keep_size,
                  .active_bytes = config->rotate_size + 2 * log,
                  .age_ns = config->keep_age_ms * 1000000,
-                 .free_percent = conf_share(config->keep_free).percent,
-                 .free_bytes = conf_share(config->keep_free).bytes,
+                 .free_percent = nvtxt_conf_share(config->keep_free).percent,
+                 .free_bytes = nvtxt_conf_share(config->keep_free).bytes,
                  .unshipped_bytes = config->keep_unshipped,
                  .at_least_bytes = config->keep_at_least},
     };
@@ -84,7 +83,7 @@ static void watch_disk(struct rotate *rotate, int64_t store_bytes) {
     }
     keeper_get_state(&rotate->keeper, &old);
     int64_t wanted = store_disk_wanted(&disk, keep);
-    int64_t now = clocks_boottime_ns();
+    int64_t now = nvtxt_boottime_ns();
     bool low = disk.free < wanted, helpless = old.segments == 0 || old.missing > 0;
     int64_t own = old.bytes - old.carried + store_bytes - rotate->carried;
     bool large = keep->bytes > 0 && own > keep->bytes;
@@ -155,7 +154,7 @@ static void watch_log(struct rotate *rotate, int64_t wal_bytes) {
 static void watch_link(struct rotate *rotate, struct store *store) {
     enum store_link link;
     char target[PATH_MAX];
-    const char *file = strrchr(store_file(store), '/');
+    const char *file = strrchr(store_file_path(store), '/');
     const char *linked = NULL;
     if (store_segments_link(rotate->path, &link, target) < 0 || !file) {
         return;
@@ -167,7 +166,8 @@ static void watch_link(struct rotate *rotate, struct store *store) {
         return;
     }
     bool other = link == STORE_LINK_FILE || link == STORE_LINK_OTHER || link == STORE_LINK_FOREIGN;
-    int r = other ? -EEXIST : store_segments_set_link(rotate->path, store_file(store));
+    int r = other ? nvtxt_origin(-EEXIST)
+                  : store_segments_set_link(rotate->path, store_file_path(store));
     if (r == 0 || !rotate->logged_unlinked) {
         log_warning("the link of the store %s was taken away; %s segment=%s", rotate->path,
                     r == 0  ? "it was made again"
@@ -186,7 +186,7 @@ bool rotate_is_full(const struct rotate *rotate, struct store *store) {
     if (limit < 2 * rotate->first_bytes) {
         limit = 2 * rotate->first_bytes;
     }
-    return store_content_bytes(store) >= limit && clocks_boottime_ns() >= rotate->not_before_ns;
+    return store_content_bytes(store) >= limit && nvtxt_boottime_ns() >= rotate->not_before_ns;
 }
 
 const char *rotate_reason(struct rotate *rotate, struct store *store) {
@@ -199,22 +199,22 @@ const char *rotate_reason(struct rotate *rotate, struct store *store) {
     watch_log(rotate, wal_bytes);
     watch_link(rotate, store);
     watch_disk(rotate, store_file_bytes(store) + store_wal_bytes(store));
-    if (clocks_boottime_ns() < rotate->not_before_ns) {
+    if (nvtxt_boottime_ns() < rotate->not_before_ns) {
         return NULL;
     }
-    return rotate_is_full(rotate, store)                                    ? "size"
-           : wal_bytes > rotate->limits.wal_bytes                           ? "wal"
-           : rotate->old_at_ns && clocks_realtime_ns() >= rotate->old_at_ns ? "age"
-                                                                            : NULL;
+    return rotate_is_full(rotate, store)                                   ? "size"
+           : wal_bytes > rotate->limits.wal_bytes                          ? "wal"
+           : rotate->old_at_ns && nvtxt_realtime_ns() >= rotate->old_at_ns ? "age"
+                                                                           : NULL;
 }
 
 int rotate_now(struct rotate *rotate, struct store **store, const char *reason, char *why,
                size_t size) {
     struct store *next = NULL;
-    int64_t began = clocks_boottime_ns();
+    int64_t began = nvtxt_boottime_ns();
     int r = store_rotation_next(&next, *store, rotate->path, &rotate->options, why, size);
     if (r) {
-        rotate->not_before_ns = clocks_boottime_ns() + AGAIN_AFTER_NS;
+        rotate->not_before_ns = nvtxt_boottime_ns() + AGAIN_AFTER_NS;
         if (!rotate->logged_failure) {
             log_error("the store goes on in the segment that it has, a new one is tried again "
                       "later: %s reason=%s",
@@ -224,26 +224,24 @@ int rotate_now(struct rotate *rotate, struct store **store, const char *reason, 
         return r;
     }
     char left[NAME_MAX + 1];
-    snprintf(left, sizeof(left), "%s", nvtxt_base_name(store_file(*store)));
+    snprintf(left, sizeof(left), "%s", nvtxt_base_name(store_file_path(*store)));
     keeper_take(&rotate->keeper, *store, next);
     *store = next;
     rotate->logged_failure = false;
     rotate->not_before_ns = 0;
     rotate_begun(rotate, next);
     log_info("the store goes on in a new segment reason=%s segment=%s left=%s after_us=%" PRId64,
-             reason, nvtxt_base_name(store_file(next)), left,
-             (clocks_boottime_ns() - began) / 1000);
+             reason, nvtxt_base_name(store_file_path(next)), left,
+             (nvtxt_boottime_ns() - began) / 1000);
     return 0;
 }
 
 int64_t rotate_wait_until_ns(const struct rotate *rotate) {
-    struct timespec now;
     if (!rotate->old_at_ns) {
         return 0;
     }
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t left = rotate->old_at_ns - clocks_realtime_ns();
-    int64_t pause = rotate->not_before_ns - clocks_boottime_ns();
+    int64_t left = rotate->old_at_ns - nvtxt_realtime_ns();
+    int64_t pause = rotate->not_before_ns - nvtxt_boottime_ns();
     left = left > pause ? left : pause;
-    return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec + (left > 0 ? left : 0);
+    return nvtxt_monotonic_ns() + (left > 0 ? left : 0);
 }

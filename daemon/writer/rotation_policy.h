@@ -9,14 +9,8 @@
 // segment with events in it is old. Writer thread only, but for rotate_limits_of().
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "daemon/writer/bqueue.h"
 #include "daemon/writer/revive.h"
 #include "daemon/writer/segment_keeper.h"
-#include "store/segment/retention.h"
 
 struct conf;
 

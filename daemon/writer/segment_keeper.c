@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
-#include "daemon/writer/threads.h"
+#include "protocol/base/clock.h"
+#include "protocol/table/arrays.h"
 #include "store/rotation.h"
 #include "store/segment/ended_index.h"
 #include "store/segment/segments.h"
-#include "store/segment/shipped.h"
 
 #define AGAIN_NS (INT64_C(30) * 1000000000) // while a reader keeps a log in use
 #define NEVER INT64_MAX
@@ -78,11 +76,10 @@ static struct store_contents contents_of(struct keeper *keeper,
         return *found;
     }
     if (store_contents_read(segment->path, &contents) == STORE_DONE && !has_log(segment->path)) {
-        known = realloc(keeper->known, (keeper->known_count + 1) * sizeof(*known));
+        known = nvtxt_add(&keeper->known, &keeper->known_count, sizeof(*known));
     }
     if (known) {
-        keeper->known = known;
-        known[keeper->known_count++] = (struct keeper_known){segment->number, contents};
+        *known = (struct keeper_known){segment->number, contents};
     }
     return contents;
 }
@@ -206,7 +203,7 @@ static size_t remove_planned(struct keeper *keeper, const struct store_segments 
         add_removed(&removed->by[plan->keys[gone]], &one);
     }
     if (gone > 0) {
-        removed->last_ns = clocks_realtime_ns();
+        removed->last_ns = nvtxt_realtime_ns();
         store_segments_sync(keeper->path);
         log_removed(removed, list->rows[gone - 1].path);
     }
@@ -227,7 +224,7 @@ static void count(struct keeper *keeper, const struct store_segments *list, size
     for (int key = 0; key < STORE_RETENTION_KEYS; key++) {
         add_removed(&sum.by[key], &more->by[key]);
     }
-    sum.last_ns = more->last_ns ? more->last_ns : sum.last_ns;
+    sum.last_ns = more->last_ns ?: sum.last_ns;
     state->removed = sum;
     keeper->state = *state;
     pthread_mutex_unlock(&keeper->lock);
@@ -279,7 +276,7 @@ static int64_t check(struct keeper *keeper, const struct keeper_order *order, bo
     find_empty(keeper, retention, &list);
     find_carried(keeper, retention, &list);
     kept_by.unshipped_from = find_unshipped(keeper, order);
-    int64_t now = clocks_realtime_ns();
+    int64_t now = nvtxt_realtime_ns();
     plan.keys = calloc(list.count, sizeof(*plan.keys));
     if (plan.keys && store_disk_read(keeper->path, &disk) == 0) {
         store_retention_make(&list, retention, &disk, now, &plan);
@@ -311,17 +308,13 @@ static void check_last(struct keeper *keeper, const struct keeper_order *order) 
 
 // With the lock held. Waits until there is work, or until `until` (Unix time).
 static void wait_for_work(struct keeper *keeper, int64_t until) {
-    struct timespec end;
     while (!keeper->stop && !keeper->wanted && !keeper->closing) {
         if (until == NEVER) {
             pthread_cond_wait(&keeper->changed, &keeper->lock);
             continue;
         }
-        int64_t left = until - clocks_realtime_ns();
-        clock_gettime(CLOCK_MONOTONIC, &end);
-        int64_t ns = end.tv_nsec + (left > 0 ? left : 0);
-        end.tv_sec += (time_t)(ns / 1000000000);
-        end.tv_nsec = (long)(ns % 1000000000);
+        int64_t left = until - nvtxt_realtime_ns();
+        struct timespec end = nvtxt_timespec(nvtxt_monotonic_ns() + (left > 0 ? left : 0));
         if (pthread_cond_timedwait(&keeper->changed, &keeper->lock, &end) == ETIMEDOUT) {
             return;
         }
@@ -357,7 +350,7 @@ static struct keeper_order order_of(const struct keeper *keeper) {
     return order;
 }
 
-static void *run(void *context) {
+static void *run_keeper(void *context) {
     struct keeper *keeper = context;
     int64_t until = NEVER;
     bool first_round = true;
@@ -394,7 +387,7 @@ static void *run(void *context) {
 
 static bool start(struct keeper *keeper) {
     if (!keeper->started) {
-        keeper->started = thread_start(&keeper->thread, run, keeper) == 0;
+        keeper->started = thread_start(&keeper->thread, run_keeper, keeper) == 0;
     }
     return keeper->started;
 }
@@ -419,7 +412,7 @@ void keeper_deinit(struct keeper *keeper) {
 // With the lock held, or without a thread.
 static void set_active(struct keeper *keeper, const struct store *store, bool empty,
                        int64_t carried) {
-    snprintf(keeper->active, sizeof(keeper->active), "%s", nvtxt_base_name(store_file(store)));
+    snprintf(keeper->active, sizeof(keeper->active), "%s", nvtxt_base_name(store_file_path(store)));
     snprintf(keeper->store_id, sizeof(keeper->store_id), "%s", store_identity(store));
     keeper->active_empty = empty;
     keeper->active_carried = carried;

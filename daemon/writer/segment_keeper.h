@@ -14,16 +14,9 @@
 // Owned by the writer thread, which calls all functions.
 #pragma once
 
-#include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "daemon/writer/bqueue.h"
 #include "store/segment/contents.h"
-#include "store/segment/retention.h"
 #include "store/segment/store_id.h"
-#include "store/store.h"
 
 struct keeper_state {
     int64_t segments;       // old ones

@@ -3,23 +3,19 @@
 // The target of the link is two numbers: when, and how many events. A new note is made under
 // another name and renamed over the old one. A daemon that was killed after the commit and before
 // it removed the note finds the same row in the store, and does not write it twice.
-#include "daemon/writer/stop_note.h"
+#include "daemon/writer/revive.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/base/loss_notes.h"
-#include "daemon/writer/loss_row.h"
+#include "protocol/base/origin.h"
 #include "protocol/lang/timebase.h"
 #include "protocol/wire/ctlmsg.h"
 #include "store/segment/segments.h"
-#include "store/store.h"
 
 #define NOTE_BYTES 48 // two numbers
 
@@ -44,10 +40,10 @@ static int read_note(const char *path, struct note *note) {
     struct stat stat;
     *note = (struct note){0};
     if (lstat(path, &stat) < 0) {
-        return errno == ENOENT ? 0 : -errno;
+        return errno == ENOENT ? 0 : nvtxt_origin(-errno);
     }
     if (S_ISDIR(stat.st_mode)) {
-        return -EISDIR; // it cannot be removed, and would count at each start
+        return nvtxt_origin(-EISDIR); // it cannot be removed, and would count at each start
     }
     ssize_t n = readlink(path, target, sizeof(target) - 1);
     target[n < 0 ? 0 : n] = '\0';
@@ -70,10 +66,10 @@ int stop_note_add(const char *store_path, int64_t at_ns, uint64_t events) {
     snprintf(target, sizeof(target), "%" PRId64 " %" PRIu64, at_ns, before.events + events);
     unlink(fresh);
     if (symlink(target, fresh) < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     if (rename(fresh, path) < 0) {
-        r = -errno;
+        r = nvtxt_origin(-errno);
         unlink(fresh);
         return r;
     }

@@ -6,16 +6,12 @@
 // is answered in its place in the queue, so it sees everything that was pushed before it.
 #include "daemon/writer/writer.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/base/clocks.h"
-#include "daemon/base/log.h"
-#include "daemon/writer/stop_note.h"
-#include "daemon/writer/threads.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/slice.h"
 #include "protocol/wire/ctlmsg.h"
 
@@ -26,7 +22,7 @@
 
 // After the store was replaced or closed.
 static void publish_segment(struct writer *writer) {
-    const char *file = writer->store ? store_file(writer->store) : "";
+    const char *file = writer->store ? store_file_path(writer->store) : "";
     snprintf(writer->state.segment, sizeof(writer->state.segment), "%s", nvtxt_base_name(file));
     atomic_fetch_add(&writer->queue->stores, 1);
 }
@@ -43,17 +39,17 @@ static void publish(struct writer *writer) {
 }
 
 // Publishes the sentence. Logs a failure that lasts when it begins.
-static void note_failure(struct writer *writer, int result, bool lasting) {
+static void note_failure(struct writer *writer, int r, bool lasting) {
     struct writer_state *state = &writer->state;
     const char *sentence = writer->store ? store_error(writer->store) : writer->why;
     if (!*sentence) {
-        sentence = result < 0 ? strerror(-result) : "the store cannot be written";
+        sentence = r < 0 ? strerror(-r) : "the store cannot be written";
     }
     snprintf(state->last_error, sizeof(state->last_error), "%s", sentence);
-    state->last_error_ns = clocks_realtime_ns();
+    state->last_error_ns = nvtxt_realtime_ns();
     if (lasting && !state->in_trouble) {
         state->in_trouble = true;
-        writer->trouble_since_ns = clocks_boottime_ns();
+        writer->trouble_since_ns = nvtxt_boottime_ns();
         log_error("the store cannot be written, trying again until it can: %s held_bytes=%zu",
                   state->last_error, writer->held_bytes);
     }
@@ -64,12 +60,12 @@ static void note_success(struct writer *writer) {
     struct writer_state *state = &writer->state;
     if (state->in_trouble) {
         log_info("the store is written again after_s=%" PRId64,
-                 (clocks_boottime_ns() - writer->trouble_since_ns) / 1000000000);
+                 (nvtxt_boottime_ns() - writer->trouble_since_ns) / 1000000000);
     }
     state->in_trouble = false;
     writer->rotation_checked = false;
     state->commits++;
-    state->committed_ns = clocks_realtime_ns();
+    state->committed_ns = nvtxt_realtime_ns();
     stop_note_move(writer->revive.path, writer->store); // the start may have had no room for it
     publish(writer);
 }
@@ -134,7 +130,7 @@ static int write_held(struct writer *writer, bool apart) {
             continue;
         }
         r = apart && job->batch
-                ? store_write_refused(writer->store, job->batch, clocks_realtime_ns())
+                ? store_write_refused(writer->store, job->batch, nvtxt_realtime_ns())
                 : write_one(writer, job);
         job->stored = apart && !r;
     }
@@ -181,10 +177,10 @@ static int write_again(struct writer *writer, int failure) {
     }
 }
 
-static void give_back(struct writer *writer, int result) {
+static void give_back(struct writer *writer, int r) {
     struct job *list = writer->held;
     for (struct job *job = list; job; job = job->next) {
-        job->result = job->stored ? 0 : result;
+        job->result = job->stored ? 0 : r;
         job->stored = false;
         job->replaced = writer->replaced;
     }
@@ -256,10 +252,10 @@ static int go_on_in_new_segment(struct writer *writer, const char *reason, char 
     int r = rotate_now(&writer->rotate, &writer->store, reason, why, size);
     if (r) {
         snprintf(writer->state.last_error, sizeof(writer->state.last_error), "%s", why);
-        writer->state.last_error_ns = clocks_realtime_ns();
+        writer->state.last_error_ns = nvtxt_realtime_ns();
     } else {
         writer->state.rotations++;
-        writer->state.rotated_ns = clocks_realtime_ns();
+        writer->state.rotated_ns = nvtxt_realtime_ns();
     }
     publish_segment(writer);
     publish(writer);
@@ -330,7 +326,7 @@ static int load_losses(struct writer *writer, struct job *job) {
     free(job->answer);
     job->answer = revive_list_aside(&writer->revive);
     int r = stop_note_move(writer->revive.path, writer->store);
-    return r ? r : store_losses_load(writer->store, NVTXT_CTL_LOSSES, &job->losses);
+    return r ?: store_losses_load(writer->store, NVTXT_CTL_LOSSES, &job->losses);
 }
 
 static int ask(struct writer *writer, struct job *job) {
@@ -393,7 +389,7 @@ static void handle(struct writer *writer, struct job *job) {
     bqueue_finish(writer->queue, job);
 }
 
-static void *run(void *context) {
+static void *run_writer(void *context) {
     struct writer *writer = context;
     pthread_setname_np(pthread_self(), "writer"); // only for people who look at the threads
     publish_segment(writer);
@@ -436,7 +432,7 @@ int writer_start(struct writer *writer, struct bqueue *queue, struct store *stor
     if (r < 0) {
         return r;
     }
-    r = thread_start(&writer->thread, run, writer);
+    r = thread_start(&writer->thread, run_writer, writer);
     if (r < 0) {
         rotate_deinit(&writer->rotate);
         return r;

@@ -20,13 +20,7 @@
 // be written at all is lost, with a row of NVTXT_LOSSES.
 #pragma once
 
-#include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "daemon/base/log.h"
-#include "daemon/writer/bqueue.h"
-#include "daemon/writer/revive.h"
 #include "daemon/writer/rotation_policy.h"
 
 struct writer {
