@@ -2,10 +2,9 @@
 //
 // The only place that knows how diagnostics and summaries look; nvtxt_diag_format() knows the order
 // of what is in a line.
-#include "client/common/diag_print.h"
+#include "client/common/term.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "protocol/lang/diag.h"

@@ -4,16 +4,17 @@
 // caller that must not block polls before it reads.
 #include "client/common/input.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/common/clock.h"
-#include "client/common/signals.h"
+#include "client/common/outcome.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 
 #define COUNT_MS 1000 // who sent a signal waits for the end
 
@@ -28,7 +29,7 @@ int input_open(struct input *input, const char *path) {
         if (fd > STDIN_FILENO) {
             close(fd);
         }
-        return -error;
+        return nvtxt_origin(-error);
     }
     if (S_ISDIR(status.st_mode)) {
         if (!is_stdin) {
@@ -42,8 +43,14 @@ int input_open(struct input *input, const char *path) {
     return 0;
 }
 
-const char *input_why(int result) {
-    return strerror(result == INPUT_IS_FOLDER ? EISDIR : -result);
+bool input_is_same(const char *a, const char *b) {
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+const char *input_why(int r) {
+    return strerror(r == INPUT_IS_FOLDER ? EISDIR : -r);
 }
 
 void input_close(struct input *input) {
@@ -65,7 +72,7 @@ int input_read(struct input *input, char *data, size_t size, size_t *got) {
     }
     *got = 0;
     if (n < 0) {
-        return errno == EAGAIN ? INPUT_NOTHING : -errno;
+        return errno == EAGAIN ? INPUT_NOTHING : nvtxt_origin(-errno);
     }
     *got = (size_t)n;
     input->ended |= n == 0 && size > 0;
@@ -103,11 +110,11 @@ int64_t input_count_rest(struct input *input) {
     ssize_t got = -1;
     int64_t lines = 0;
     int signals = signals_count();
-    int64_t until = signals > 0 ? clock_monotonic_ms() + COUNT_MS : INT64_MAX;
+    int64_t until = signals > 0 ? nvtxt_monotonic_ms() + COUNT_MS : INT64_MAX;
     if (!input->is_regular || input->fd < 0) {
         return -1;
     }
-    while (signals_count() == signals && clock_monotonic_ms() < until &&
+    while (signals_count() == signals && nvtxt_monotonic_ms() < until &&
            (got = read(input->fd, data, sizeof(data))) > 0) {
         for (const char *at = data; (at = memchr(at, '\n', (size_t)(data + got - at))); at++) {
             lines++;
@@ -115,4 +122,12 @@ int64_t input_count_rest(struct input *input) {
         last = data[got - 1];
     }
     return got == 0 ? lines + (last != '\n') : -1;
+}
+
+void input_raise_descriptors(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
 }

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #define INPUT_STDIN_NAME "<stdin>"
 
@@ -34,8 +33,11 @@ enum {
 int input_open(struct input *input, const char *path);
 void input_close(struct input *input); // stdin stays open; fine when closed or zeroed but for fd
 
+// Whether both are there and are one file, by whatever names.
+bool input_is_same(const char *a, const char *b);
+
 // Why it was not opened: the system's words for what input_open() returned.
-const char *input_why(int result);
+const char *input_why(int r);
 
 // Reads what is there, at most `size` bytes (not 0). Returns 0 with `*got` bytes, INPUT_END,
 // INPUT_NOTHING or -errno.
@@ -51,3 +53,6 @@ int64_t input_count_rest(struct input *input);
 
 // True when nothing more will come: the end was read, or only the end is left.
 bool input_at_end(const struct input *input);
+
+// For who opens whole stores: each segment needs some descriptors, and there may be thousands.
+void input_raise_descriptors(void);

@@ -5,9 +5,7 @@
 #include "client/common/out_file.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -16,6 +14,7 @@
 #include <unistd.h>
 
 #include "client/common/term.h"
+#include "protocol/base/origin.h"
 
 static const char *const companions[] = {"-wal", "-shm", "-journal"};
 #define COMPANIONS (sizeof(companions) / sizeof(companions[0]))
@@ -106,35 +105,35 @@ enum outcome out_file_init(struct out_file *out, struct term *term, const char *
     if (leads_astray(path, link)) {
         return out_file_refuse_link(term, path, link);
     }
-    enum outcome result = check_place(out, term);
-    if (result == 0) {
+    enum outcome r = check_place(out, term);
+    if (r == 0) {
         (void)out_file_name_temp(out->temp, path);
     }
-    return result;
+    return r;
 }
 
 static int sync_path(const char *path, int flags) {
     int fd = open(path, flags | O_CLOEXEC);
     if (fd < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
-    int result = fsync(fd) == 0 || errno == EINVAL ? 0 : -errno;
+    int r = fsync(fd) == 0 || errno == EINVAL ? 0 : nvtxt_origin(-errno);
     close(fd);
-    return result;
+    return r;
 }
 
 static int move(const struct out_file *out) {
     if (out->replace) {
-        return rename(out->temp, out->path) == 0 ? 0 : -errno;
+        return rename(out->temp, out->path) == 0 ? 0 : nvtxt_origin(-errno);
     }
     if (renameat2(AT_FDCWD, out->temp, AT_FDCWD, out->path, RENAME_NOREPLACE) == 0) {
         return 0;
     }
     if (errno != EINVAL && errno != ENOSYS) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     if (link(out->temp, out->path) != 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     (void)unlink(out->temp);
     return 0;
@@ -147,12 +146,10 @@ void out_file_sync_name(const char *path) {
 }
 
 enum outcome out_file_publish(struct out_file *out, struct term *term) {
-    int result = sync_path(out->temp, O_RDONLY);
-    if (result == 0) {
-        result = move(out);
-    }
-    if (result != 0) {
-        term_say(term, "cannot create %s: %s", out->path, strerror(-result));
+    int r = sync_path(out->temp, O_RDONLY);
+    r = r ?: move(out);
+    if (r != 0) {
+        term_say(term, "cannot create %s: %s", out->path, strerror(-r));
         out_file_discard(out);
         return OUTCOME_NO_OUTPUT;
     }
@@ -231,12 +228,12 @@ static int follow_link(struct way *way, size_t before) {
     char target[PATH_MAX], rest[PATH_MAX];
     ssize_t len = readlink(way->done, target, sizeof(target) - 1);
     if (len < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     target[len] = '\0';
     strcpy(rest, way->rest);
     if (snprintf(way->rest, sizeof(way->rest), "%s%s", target, rest) >= (int)sizeof(way->rest)) {
-        return -ENAMETOOLONG;
+        return nvtxt_origin(-ENAMETOOLONG);
     }
     way->done[target[0] == '/' ? 0 : before] = '\0';
     if (target[0] == '/') {
@@ -245,17 +242,17 @@ static int follow_link(struct way *way, size_t before) {
     return 0;
 }
 
-// A step to the next name. Returns 0, 3 at the end, or as out_file_resolve().
-#define AT_THE_END 3
+// A step to the next name. Returns 0, AT_THE_END, or as out_file_resolve().
+enum { AT_THE_END = OUT_FILE_OPEN + 1 };
 static int step(struct way *way, int *links, int *fd) {
     struct stat status;
     char folder[PATH_MAX];
     size_t before;
     if (!take_name(way, &before)) {
-        return way->rest[strspn(way->rest, "/")] ? -ENAMETOOLONG : AT_THE_END;
+        return way->rest[strspn(way->rest, "/")] ? nvtxt_origin(-ENAMETOOLONG) : AT_THE_END;
     }
     if (lstat(way->done, &status) != 0) {
-        return errno == ENOENT && !way->rest[0] ? AT_THE_END : -errno;
+        return errno == ENOENT && !way->rest[0] ? AT_THE_END : nvtxt_origin(-errno);
     }
     if (!S_ISLNK(status.st_mode)) {
         return 0;
@@ -268,12 +265,12 @@ static int step(struct way *way, int *links, int *fd) {
     if (is_of_stranger(&status, folder)) {
         return OUT_FILE_STRANGER;
     }
-    return ++*links > MOST_LINKS ? -ELOOP : follow_link(way, before);
+    return ++*links > MOST_LINKS ? nvtxt_origin(-ELOOP) : follow_link(way, before);
 }
 
 int out_file_resolve(const char *name, char path[PATH_MAX], int *fd) {
     struct way way = {.done = ""};
-    int links = 0, result = strlen(name) < PATH_MAX ? 0 : -ENAMETOOLONG;
+    int links = 0, result = strlen(name) < PATH_MAX ? 0 : nvtxt_origin(-ENAMETOOLONG);
     if (result == 0) {
         strcpy(way.rest, name);
         strcpy(way.done, name[0] == '/' ? "/" : "");
@@ -326,15 +323,20 @@ static bool is_part_of(const char *name, const char *base) {
            strspn(digits, "0123456789abcdef") == PART_DIGITS;
 }
 
+uint32_t out_file_mode(void) {
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~(uint32_t)mask;
+}
+
 void out_file_sweep(const struct out_file *out) {
     char folder[PATH_MAX];
     char temp[PATH_MAX + 256];
-    const char *slash = strrchr(out->path, '/');
     folder_of(out->path, folder, sizeof(folder));
     DIR *dir = opendir(folder);
     for (const struct dirent *entry; dir && (entry = readdir(dir));) {
         snprintf(temp, sizeof(temp), "%s/%s", folder, entry->d_name);
-        if (is_part_of(entry->d_name, slash ? slash + 1 : out->path) && is_left(temp)) {
+        if (is_part_of(entry->d_name, nvtxt_base_name(out->path)) && is_left(temp)) {
             unlink_all(temp);
         }
     }

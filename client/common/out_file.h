@@ -6,9 +6,10 @@
 #pragma once
 
 #include <limits.h>
-#include <stdbool.h>
+#include <stdint.h>
 
 #include "client/common/outcome.h"
+#include "protocol/base/slice.h"
 
 struct term;
 
@@ -53,9 +54,11 @@ void out_file_discard(struct out_file *out);
 // - OUT_FILE_STRANGER: there is a link of another user, who is not root, in a folder that others
 //   may write to; `path` is the link, and it is not followed, whatever fs.protected_symlinks is;
 // - OUT_FILE_OPEN: it is a descriptor of this process, such as /dev/stdout; `*fd` is its number.
-#define OUT_FILE_STRANGER 1
-#define OUT_FILE_OPEN 2
+enum { OUT_FILE_STRANGER = NVTXT_WRONG + 1, OUT_FILE_OPEN };
 int out_file_resolve(const char *name, char path[PATH_MAX], int *fd);
+
+// The permissions of a new file, after the umask.
+uint32_t out_file_mode(void);
 
 // Says why such a link is not followed.
 enum outcome out_file_refuse_link(struct term *term, const char *name, const char *link);

@@ -4,11 +4,10 @@
 // negative errno to say what it means for the program.
 #include "client/common/outcome.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sysexits.h>
 
-#include "client/common/signals.h"
+#include "protocol/base/origin.h"
 
 int outcome_exit_status(enum outcome outcome) {
     static const int statuses[] = {
@@ -30,7 +29,7 @@ enum outcome outcome_of_error(int error, enum outcome other) {
 }
 
 enum outcome outcome_of_open(int error) {
-    switch (-error) {
+    switch (nvtxt_origin(-error)) {
     case ENOENT:
     case ENOTDIR:
     case ENOLINK:

@@ -6,19 +6,17 @@
 // imports are removed; a lock shows which files are still in use.
 #include "client/common/result_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/common/input.h"
 #include "client/common/out_file.h"
-#include "client/common/signals.h"
 #include "client/common/term.h"
+#include "protocol/base/origin.h"
 
 #define WAIT_MS 100 // between looks for a reader
 
@@ -104,29 +102,29 @@ enum outcome result_file_open(struct result_file *file, struct term *term, const
         term_say(term, "'%s' cannot be a file's name", name);
         return OUTCOME_USAGE;
     }
-    int result = out_file_resolve(name, file->path, &fd);
-    if (result < 0) {
-        return refuse(file, term, -result);
+    int r = out_file_resolve(name, file->path, &fd);
+    if (r < 0) {
+        return refuse(file, term, -r);
     }
-    return result == OUT_FILE_STRANGER ? out_file_refuse_link(term, name, file->path)
-           : result == OUT_FILE_OPEN   ? open_again(file, term, fd)
-                                       : open_found(file, term);
+    return r == OUT_FILE_STRANGER ? out_file_refuse_link(term, name, file->path)
+           : r == OUT_FILE_OPEN   ? open_again(file, term, fd)
+                                  : open_found(file, term);
 }
 
 // Only here a full disk may become known.
 static int settle(struct result_file *file) {
-    int result = fsync(file->fd) == 0 || errno == EINVAL || errno == EROFS ? 0 : -errno;
-    if (close(file->fd) != 0 && result == 0) {
-        result = -errno;
+    int r = fsync(file->fd) == 0 || errno == EINVAL || errno == EROFS ? 0 : nvtxt_origin(-errno);
+    if (close(file->fd) != 0 && r == 0) {
+        r = nvtxt_origin(-errno);
     }
     file->fd = -1;
-    return result;
+    return r;
 }
 
 enum outcome result_file_publish(struct result_file *file, struct term *term) {
-    int result = settle(file);
-    if (result != 0) {
-        term_say(term, "cannot write to %s: %s", file->name, strerror(-result));
+    int r = settle(file);
+    if (r != 0) {
+        term_say(term, "cannot write to %s: %s", file->name, strerror(-r));
         result_file_discard(file);
         return OUTCOME_IO;
     }
@@ -158,14 +156,9 @@ void result_file_discard(struct result_file *file) {
 bool result_file_is_of(const char *path, const char *store) {
     static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
     char theirs[PATH_MAX + 16];
-    struct stat file, other;
-    if (stat(path, &file) != 0) {
-        return false;
-    }
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
         snprintf(theirs, sizeof(theirs), "%s%s", store, suffixes[i]);
-        if (stat(theirs, &other) == 0 && file.st_dev == other.st_dev &&
-            file.st_ino == other.st_ino) {
+        if (input_is_same(path, theirs)) {
             return true;
         }
     }

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <limits.h>
-#include <stdbool.h>
 
 #include "client/common/outcome.h"
 

@@ -2,15 +2,15 @@
 //
 // The handler counts and writes one byte into a pipe that nobody reads: the pipe stays readable,
 // which is what signals_fd() promises.
-#include "client/common/signals.h"
+#include "client/common/outcome.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "protocol/base/origin.h"
 
 static volatile sig_atomic_t count;
 static volatile sig_atomic_t first;
@@ -36,7 +36,7 @@ static void on_signal(int number) {
 
 int signals_init(void) {
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     struct sigaction action = {.sa_handler = on_signal};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -46,10 +46,10 @@ int signals_init(void) {
     if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0 ||
         sigaction(SIGPIPE, &ignore, NULL) != 0 || sigaction(SIGXFSZ, &ignore, NULL) != 0 ||
         sigaction(SIGHUP, NULL, &hangup) != 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     bool unheeded = hangup.sa_handler == SIG_IGN; // nohup(1)
-    return unheeded || sigaction(SIGHUP, &action, NULL) == 0 ? 0 : -errno;
+    return unheeded || sigaction(SIGHUP, &action, NULL) == 0 ? 0 : nvtxt_origin(-errno);
 }
 
 static const char *volatile temporary;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // client/common: what the client programs share. Words for people (term, diag_print), the command
-// line (arguments), signals, input and output files (input, out_file), clocks and dates (clock,
-// clock_here, civil), and how a program ends (outcome). It owns the program's standard error, its
-// signals and its exit status. One thread. It knows neither daemon nor store.
+// line (arguments), input and output files (input, out_file, result_file), and how a program ends
+// (outcome, signals). It owns the program's standard error, its signals and its exit status. One
+// thread. It knows neither daemon nor store.
 //
 // Words for people, on stderr: sentences, and on a terminal also colour and one progress line,
 // which is wiped before anything else is printed. All output on stderr goes through here, so that
@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct term {
     const char *program; // before every sentence; borrowed
@@ -49,3 +50,24 @@ void term_printable(char *out, size_t size, const char *text);
 // "1,234,567" into `out`; returns `out`. For numbers that people read.
 #define TERM_COUNT_SIZE 27 // 20 digits, 6 commas, NUL
 const char *term_count(char out[TERM_COUNT_SIZE], uint64_t value);
+
+// ---- Diagnostics (client/common/diag_print.c) ---------------------------------------------------
+//
+// One line each as a compiler prints it, in colour on a terminal, and a summary for a file that had
+// any. nvtxt-send, nvtxt-check and nvtxt-import print the same.
+
+struct diag_print {
+    struct term *term; // borrowed
+    const char *name;  // of the file, as given; borrowed
+    bool quiet;        // nothing is printed
+    FILE *file;        // where the lines go instead of the terminal, without colour; may be NULL
+    uint64_t printed;  // diagnostics so far
+};
+
+// One diagnostic: `file.nvtxt:12:9: error: undefined variable '$Pid' [undefined-variable]`.
+void diag_print_line(struct diag_print *report, uint64_t line, uint32_t column,
+                     const char *severity, const char *message, const char *code);
+
+// The summary, when there was any error or warning. It says so when not all were printed.
+void diag_print_summary(struct diag_print *report, uint64_t lines, uint64_t events, uint64_t errors,
+                        uint64_t warnings);

@@ -5,7 +5,6 @@
 #include "client/ctl/ctl_format.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -20,7 +19,7 @@ int64_t format_integer(const json_t *object, const char *name) {
 
 const char *format_text(const json_t *object, const char *name) {
     const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
+    return text ?: "";
 }
 
 void format_json(const json_t *value) {
@@ -66,7 +65,7 @@ size_t format_columns(const char *text) {
     for (size_t left = strlen(text); left > 0;) {
         size_t len = nvtxt_utf8_sequence(text, left);
         columns += columns_of(text, len);
-        len = len ? len : 1;
+        len = len ?: 1;
         text += len;
         left -= len;
     }
@@ -82,7 +81,7 @@ void format_fit(char *out, size_t size, const char *text, size_t columns) {
         if (columns > 0 && width > 0 && used + width > columns) {
             break;
         }
-        len = len ? len : 1;
+        len = len ?: 1;
         used += width;
         at += len;
         left -= len;

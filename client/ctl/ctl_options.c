@@ -75,26 +75,27 @@ static const struct usage *find_usage(const char *command) {
 
 #define AT(field) offsetof(struct ctl_options, field)
 
-static const struct arguments_row rows[] = {
-    {"socket", 0, ARGUMENTS_TEXT, .at = AT(socket), .alias = "control-socket"},
-    {"json", 0, ARGUMENTS_FLAG, .at = AT(json)},
-    {"timeout", 0, ARGUMENTS_SECONDS, .at = AT(timeout_ms), .wanted = "seconds", .most = INT_MAX},
-    {"lines", 'n', ARGUMENTS_NUMBER, .at = AT(lines), .has = AT(has[0]),
+static const struct nvtxt_option rows[] = {
+    {"socket", 0, NVTXT_OPTION_TEXT, .at = AT(socket), .alias = "control-socket"},
+    {"json", 0, NVTXT_OPTION_FLAG, .at = AT(json)},
+    {"timeout", 0, NVTXT_OPTION_SECONDS, .at = AT(timeout_ms), .wanted = "seconds",
+     .most = INT_MAX},
+    {"lines", 'n', NVTXT_OPTION_NUMBER, .at = AT(lines), .has = AT(has[0]),
      .wanted = "a number from 0 on"},
-    {"source", 0, ARGUMENTS_NUMBER, .at = AT(source), .has = AT(has[1]),
+    {"source", 0, NVTXT_OPTION_NUMBER, .at = AT(source), .has = AT(has[1]),
      .wanted = "a number from 1 on", .least = 1},
-    {"output", 'o', ARGUMENTS_TEXT, .at = AT(output), .has = AT(has[2])},
-    {"pid", 0, ARGUMENTS_NUMBER, .at = AT(pid), .has = AT(has[3]), .wanted = ARGUMENTS_A_PID,
+    {"output", 'o', NVTXT_OPTION_TEXT, .at = AT(output), .has = AT(has[2])},
+    {"pid", 0, NVTXT_OPTION_NUMBER, .at = AT(pid), .has = AT(has[3]), .wanted = NVTXT_OPTION_A_PID,
      .most = NVTXT_ID_MAX},
-    {"category", 0, ARGUMENTS_TEXT, .at = AT(category), .has = AT(has[4])},
-    {"message", 0, ARGUMENTS_TEXT, .at = AT(message), .has = AT(has[5])},
-    {"regex", 0, ARGUMENTS_TEXT, .at = AT(regex), .has = AT(has[6])},
-    {"kind", 0, ARGUMENTS_TEXT, .at = AT(kind), .has = AT(has[7])},
-    {"count", 0, ARGUMENTS_NUMBER, .at = AT(count), .has = AT(has[8]),
+    {"category", 0, NVTXT_OPTION_TEXT, .at = AT(category), .has = AT(has[4])},
+    {"message", 0, NVTXT_OPTION_TEXT, .at = AT(message), .has = AT(has[5])},
+    {"regex", 0, NVTXT_OPTION_TEXT, .at = AT(regex), .has = AT(has[6])},
+    {"kind", 0, NVTXT_OPTION_TEXT, .at = AT(kind), .has = AT(has[7])},
+    {"count", 0, NVTXT_OPTION_NUMBER, .at = AT(count), .has = AT(has[8]),
      .wanted = "a number from 1 on", .least = 1},
-    {"interval", 0, ARGUMENTS_SECONDS, .at = AT(interval_ms), .has = AT(has[9]),
+    {"interval", 0, NVTXT_OPTION_SECONDS, .at = AT(interval_ms), .has = AT(has[9]),
      .wanted = "0.1 to 86400 seconds", .least = 100, .most = 86400000},
-    {"store", 0, ARGUMENTS_FLAG, .at = AT(only_store), .has = AT(has[10])},
+    {"store", 0, NVTXT_OPTION_FLAG, .at = AT(only_store), .has = AT(has[10])},
     {0},
 };
 
@@ -107,17 +108,17 @@ static bool lists(const char *list, const char *word) {
 
 static enum outcome check_command(const struct ctl_options *options, struct term *term) {
     const struct usage *usage = find_usage(options->command);
-    char name[ARGUMENTS_NAME_SIZE];
+    char name[NVTXT_OPTION_NAME_SIZE];
     if (options->only_store && strcmp(options->command, "where") != 0) {
         term_say(term, "--store is an option of 'where' and takes no value; --socket or "
                        "NVTXT_SOCKET names a daemon");
         return OUTCOME_USAGE;
     }
-    for (const struct arguments_row *row = rows; row->kind != ARGUMENTS_END; row++) {
-        bool given = row->has && *((const bool *)options + row->has);
-        if (given && !(usage && lists(usage->options, row->name))) {
+    for (const struct nvtxt_option *row = rows; row->kind != NVTXT_OPTION_END; row++) {
+        bool is_set = row->has && *((const bool *)options + row->has);
+        if (is_set && !(usage && lists(usage->options, row->name))) {
             term_say(term, "'%s' does not take the option %s", options->command,
-                     arguments_name(row, name));
+                     nvtxt_option_name(row, name));
             return OUTCOME_USAGE;
         }
     }
@@ -134,18 +135,18 @@ static enum outcome check_command(const struct ctl_options *options, struct term
         term_say(term, "-o takes a file, not '-': a store cannot be written to stdout");
         return OUTCOME_USAGE;
     }
-    bool given = options->operand && *options->operand;
-    if (given && options->output) {
+    bool has_operand = options->operand && *options->operand;
+    if (has_operand && options->output) {
         term_say(term, "'%s' takes a %s or -o, not both", options->command, usage->operand);
         return OUTCOME_USAGE;
     }
-    if (!given && takes && usage->required && !options->output) {
+    if (!has_operand && takes && usage->required && !options->output) {
         term_say(term, "'%s' needs a %s; see 'nvtxt-ctl --help'", options->command, usage->operand);
         return OUTCOME_USAGE;
     }
     int64_t value;
     if (options->operand && usage->is_number &&
-        (!arguments_int64(options->operand, &value) || value < 1)) {
+        (!nvtxt_option_int64(options->operand, &value) || value < 1)) {
         term_say(term, "%s takes a number from 1 on, not '%s'", options->command, options->operand);
         return OUTCOME_USAGE;
     }
@@ -155,10 +156,10 @@ static enum outcome check_command(const struct ctl_options *options, struct term
 enum outcome ctl_options_parse(struct ctl_options *options, struct term *term, int argc,
                                char **argv) {
     *options = (struct ctl_options){.lines = -1, .pid = -1, .timeout_ms = -2};
-    struct arguments_parser parser = {rows, options, term, .print_help = print_help};
-    enum outcome result = arguments_parse(&parser, argc, argv);
-    if (result != 0) {
-        return result;
+    struct arguments_parser parser = {{rows, options, .context = term}, .print_help = print_help};
+    enum outcome r = arguments_parse(&parser, argc, argv);
+    if (r != 0) {
+        return r;
     }
     if (argc == optind || argc - optind > 2) {
         term_say(term, argc == optind ? "a command is missing; 'nvtxt-ctl --help' lists them"
@@ -179,8 +180,8 @@ static void set_text(json_t *arguments, const char *name, const char *text) {
     }
 }
 
-static void set_number(json_t *arguments, const char *name, int64_t value, bool given) {
-    if (given) {
+static void set_number(json_t *arguments, const char *name, int64_t value, bool is_set) {
+    if (is_set) {
         json_object_set_new(arguments, name, json_integer(value));
     }
 }
@@ -188,7 +189,7 @@ static void set_number(json_t *arguments, const char *name, int64_t value, bool 
 // All digits: its number.
 static void set_category(json_t *arguments, const char *category) {
     int64_t number;
-    bool numbered = category && arguments_int64(category, &number) && number >= 0;
+    bool numbered = category && nvtxt_option_int64(category, &number) && number >= 0;
     if (numbered) {
         set_number(arguments, "category", number, true);
     } else {
@@ -211,7 +212,7 @@ json_t *ctl_options_arguments(const struct ctl_options *options) {
     json_t *arguments = json_object();
     int64_t number = 0;
     if (options->operand && usage->is_number) {
-        arguments_int64(options->operand, &number); // the command line was checked: it is one
+        nvtxt_option_int64(options->operand, &number); // the command line was checked: it is one
         set_number(arguments, usage->operand, number, true);
     } else if (options->operand && strcmp(usage->operand, "file") == 0) {
         json_object_set_new(arguments, usage->operand, absolute_path(options->operand));

@@ -4,12 +4,12 @@
 // before has begun at 0 again, so its new value is the difference.
 #include "client/ctl/ctl_rates.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "client/common/term.h"
 #include "client/ctl/ctl_format.h"
+#include "protocol/base/origin.h"
 
 #define UNKNOWN ((struct rates_per_second){-1, -1, -1})
 
@@ -29,7 +29,7 @@ int rates_take(struct rates_sample *sample, const json_t *status, const json_t *
     };
     sample->rows = calloc(json_array_size(list) + 1, sizeof(*sample->rows));
     if (!sample->rows) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     json_array_foreach(list, index, source) {
         sample->rows[sample->count++] = (struct rates_row){
@@ -59,7 +59,7 @@ static double per_second(int64_t now, int64_t before, double seconds) {
     return (double)more / seconds;
 }
 
-static const struct rates_row *find(const struct rates_sample *sample, int64_t source) {
+static const struct rates_row *find_row(const struct rates_sample *sample, int64_t source) {
     for (size_t i = 0; i < sample->count; i++) {
         if (sample->rows[i].source == source) {
             return &sample->rows[i];
@@ -86,7 +86,7 @@ void rates_compare(struct rates_sample *now, const struct rates_sample *before) 
     bool comparable = before->rows && before->pid == now->pid && seconds > 0;
     for (size_t i = 0; comparable && i < now->count; i++) {
         struct rates_row *row = &now->rows[i];
-        const struct rates_row *old = find(before, row->source);
+        const struct rates_row *old = find_row(before, row->source);
         if (!old && row->opened_ns >= before->taken_ns) {
             old = &none; // a new source: all its lines came since the sample before
         }

@@ -31,7 +31,7 @@ void screen_measure(struct screen *screen); // rows and columns, as they are now
 
 enum screen_key screen_read_key(const struct screen *screen); // standard input is readable
 
-// What the signals that came since the last call ask for, other than those of signals.h:
+// What the signals that came since the last call ask for, other than those of outcome.h:
 // SCREEN_SUSPEND, SCREEN_REDRAW (another size), or SCREEN_QUIT; each is returned once.
 enum screen_key screen_signalled(void);
 

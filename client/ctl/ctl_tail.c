@@ -4,24 +4,22 @@
 // waits at the daemon until there are events. Each answer has a cursor, at which the next request
 // goes on, also after the daemon was started again; so no event is missed or shown twice. When
 // there are too many events, the daemon skips some and says how many.
-#include "client/ctl/ctl_tail.h"
+#include "client/ctl/ctl.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <regex.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/common/clock.h"
-#include "client/common/signals.h"
 #include "client/common/term.h"
 #include "client/ctl/ctl_format.h"
 #include "client/ctl/ctl_options.h"
 #include "client/locate/control_link.h"
+#include "protocol/base/clock.h"
 
 #define PAGE 1000       // events of one answer
 #define PAGES_BACK 100  // of 10,000 rows: how far back the last events are looked for
@@ -111,7 +109,7 @@ static void print_message(const json_t *event, size_t columns_before) {
                    : width                    ? 8
                                               : 0);
     }
-    puts(line ? line : "");
+    puts(line ?: "");
     free(line);
     free(message);
 }
@@ -190,10 +188,10 @@ static enum outcome ask(struct tail *tail, const char *where, const char *cursor
     }
     json_object_set_new(arguments, "limit", json_integer(limit));
     json_object_set_new(arguments, "wait_ms", json_integer(wait_ms));
-    int result = control_link_ask(tail->link, "events", arguments, ANSWER_MS, reply);
+    int r = control_link_ask(tail->link, "events", arguments, ANSWER_MS, reply);
     json_decref(arguments);
-    if (result != 0) {
-        tail->failure = result;
+    if (r != 0) {
+        tail->failure = r;
         return OUTCOME_NO_DAEMON;
     }
     if (!reply->ok) {
@@ -226,9 +224,9 @@ static enum outcome collect(struct tail *tail, json_t *list, size_t wanted) {
                      PAGES_BACK * 10000);
             return 0;
         }
-        enum outcome result = ask(tail, "before", cursor, limit, 0, &reply);
-        if (result != 0) {
-            return result;
+        enum outcome r = ask(tail, "before", cursor, limit, 0, &reply);
+        if (r != 0) {
+            return r;
         }
         size_t index;
         json_t *event;
@@ -254,15 +252,15 @@ static bool is_filtered(const struct tail *tail) {
 static enum outcome show_last(struct tail *tail) {
     json_t *list = json_array();
     size_t wanted = tail->options->lines < 0 ? 10 : (size_t)tail->options->lines;
-    enum outcome result = list ? collect(tail, list, wanted) : OUTCOME_SYSTEM;
+    enum outcome r = list ? collect(tail, list, wanted) : OUTCOME_SYSTEM;
     enum outcome status = OUTCOME_RUNNING;
-    for (size_t i = json_array_size(list); result == 0 && status == OUTCOME_RUNNING && i-- > 0;) {
+    for (size_t i = json_array_size(list); r == 0 && status == OUTCOME_RUNNING && i-- > 0;) {
         status = show(tail, json_array_get(list, i));
     }
     bool empty = json_array_size(list) == 0;
     json_decref(list);
-    if (result != 0) {
-        return result;
+    if (r != 0) {
+        return r;
     }
     if (empty && wanted > 0 && tail->term->is_terminal) {
         term_say(tail->term, "%s", is_filtered(tail) ? "no event yet that fits" : "no event yet");
@@ -274,10 +272,9 @@ static enum outcome show_last(struct tail *tail) {
 static enum outcome follow(struct tail *tail) {
     struct nvtxt_ctl_reply reply;
     // Without a cursor the daemon answers at once, with the cursor of the end.
-    enum outcome result =
-        ask(tail, "after", tail->cursor, PAGE, *tail->cursor ? WAIT_MS : 0, &reply);
-    if (result != 0) {
-        return result;
+    enum outcome r = ask(tail, "after", tail->cursor, PAGE, *tail->cursor ? WAIT_MS : 0, &reply);
+    if (r != 0) {
+        return r;
     }
     size_t index;
     json_t *event;
@@ -322,9 +319,9 @@ static enum outcome wait_for_daemon(struct tail *tail) {
 }
 
 // Takes what a step returned; when the link has failed, decides whether that ends the program.
-static enum outcome judge(struct tail *tail, enum outcome result) {
-    if (result != OUTCOME_NO_DAEMON) {
-        return result;
+static enum outcome judge(struct tail *tail, enum outcome r) {
+    if (r != OUTCOME_NO_DAEMON) {
+        return r;
     }
     if (tail->failure == CONTROL_LINK_GIVEN_UP) {
         return stopped();
@@ -353,7 +350,7 @@ static enum outcome read_regex(struct tail *tail) {
     return 0;
 }
 
-static enum outcome run(struct tail *tail) {
+static enum outcome run_tail(struct tail *tail) {
     struct stat status;
     if (signals_init() < 0) {
         return OUTCOME_SYSTEM;
@@ -362,12 +359,12 @@ static enum outcome run(struct tail *tail) {
     if (fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode)) {
         tail->link->watched[1] = STDOUT_FILENO; // shows a closed output also when no event comes
     }
-    format_day(tail->day, clock_realtime_ns());
-    enum outcome result = judge(tail, show_last(tail));
-    while (result == OUTCOME_RUNNING) {
-        result = judge(tail, follow(tail));
+    format_day(tail->day, nvtxt_realtime_ns());
+    enum outcome r = judge(tail, show_last(tail));
+    while (r == OUTCOME_RUNNING) {
+        r = judge(tail, follow(tail));
     }
-    return result;
+    return r;
 }
 
 enum outcome ctl_tail(struct control_link *link, const struct ctl_options *options,
@@ -376,14 +373,12 @@ enum outcome ctl_tail(struct control_link *link, const struct ctl_options *optio
                         .options = options,
                         .term = term,
                         .left = options->count > 0 ? options->count : -1};
-    enum outcome result = read_regex(&tail);
+    enum outcome r = read_regex(&tail);
     tail.filters = ctl_options_arguments(options);
-    if (result == 0) {
-        result = tail.filters ? run(&tail) : OUTCOME_SYSTEM;
-    }
+    r = r ?: tail.filters ? run_tail(&tail) : OUTCOME_SYSTEM;
     json_decref(tail.filters);
     if (tail.has_regex) {
         regfree(&tail.regex);
     }
-    return result;
+    return r;
 }

@@ -3,10 +3,9 @@
 // A table has a function for each command that prints its result. The numbers of `status` need no
 // table: the end of a name (_ns, _bytes) says how to print the number, and two short ones share a
 // line.
-#include "client/ctl/ctl_text.h"
+#include "client/ctl/ctl.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
@@ -14,12 +13,17 @@
 #include "client/ctl/ctl_format.h"
 #include "protocol/base/slice.h"
 #include "protocol/wire/ctlmsg.h"
+#include "protocol/wire/ctlmsg_args.h"
 
 #define WIDTH 80
 #define NAME_COLUMNS 20
 #define LABEL_WIDTH 21
 #define CELL_WIDTH 40 // half a screen
 #define VALUE_SIZE 4096
+
+static bool is_true(const json_t *object, const char *name) {
+    return json_is_true(json_object_get(object, name));
+}
 
 // ---- status -------------------------------------------------------------------------------------
 
@@ -126,7 +130,7 @@ static size_t print_folders(FILE *out, size_t used, const char *name, const json
         snprintf(over, sizeof(over), ", %" PRId64 " empty ones passed over", passed_over);
         snprintf(value, sizeof(value), "%s (%" PRId64 " file%s%s%s)", path, files,
                  files == 1 ? "" : "s", passed_over > 0 ? over : "",
-                 json_is_true(json_object_get(folder, "watched")) ? "" : ", not there");
+                 is_true(folder, "watched") ? "" : ", not there");
         fprintf(out, "%s%-*s %s\n", index == 0 && used > 0 ? "\n" : "", LABEL_WIDTH,
                 index == 0 ? "folders:" : "", value);
     }
@@ -167,26 +171,21 @@ static void print_sources(FILE *out, const json_t *result) {
     fprintf(out, "%8s %-7s %9s %9s %6s %6s %7s %s\n", "SOURCE", "KIND", "LINES", "EVENTS", "WARN",
             "ERR", "PID", "NAME");
     json_array_foreach(list, index, source) {
-        const char *name = json_string_value(json_object_get(source, "name"));
-        if (!name) {
-            name = json_string_value(json_object_get(source, "display_name"));
-        }
-        if (!name) {
-            name = json_string_value(json_object_get(source, "comm"));
-        }
-        const char *kind = json_string_value(json_object_get(source, "kind"));
+        const char *name = nvtxt_ctl_string(source, "name")
+                               ?: nvtxt_ctl_string(source, "display_name")
+                               ?: nvtxt_ctl_string(source, "comm");
+        const char *kind = nvtxt_ctl_string(source, "kind");
         char text[128];
         if (kind && name && strcmp(kind, "file") == 0 && strrchr(name, '/')) {
             name = strrchr(name, '/') + 1; // there is no room for the folder
         }
-        format_fit(text, sizeof(text), name ? name : "-", 20);
+        format_fit(text, sizeof(text), name ?: "-", 20);
         fprintf(out,
                 "%8" PRId64 " %-7s %9" PRId64 " %9" PRId64 " %6" PRId64 " %6" PRId64 " %7" PRId64
                 " %s\n",
-                format_integer(source, "source"), kind ? kind : "-",
-                format_integer(source, "lines"), format_integer(source, "events"),
-                format_integer(source, "warnings"), format_integer(source, "errors"),
-                format_integer(source, "pid"), text);
+                format_integer(source, "source"), kind ?: "-", format_integer(source, "lines"),
+                format_integer(source, "events"), format_integer(source, "warnings"),
+                format_integer(source, "errors"), format_integer(source, "pid"), text);
     }
 }
 
@@ -269,12 +268,12 @@ static void print_checkpoint(FILE *out, const json_t *result) {
     print_bytes(out, format_integer(result, "wal_bytes_before"));
     fputs("write-ahead log now:    ", out);
     print_bytes(out, format_integer(result, "wal_bytes"));
-    if (json_is_true(json_object_get(result, "pinned")) && all < 0) {
+    if (is_true(result, "pinned") && all < 0) {
         fputs("Another process holds a lock of the log: nothing was moved now. The log goes on\n"
               "growing until that lock is released; 'lsof' or 'fuser' on the store's -shm\n"
               "file names the processes that have it open.\n",
               out);
-    } else if (json_is_true(json_object_get(result, "pinned"))) {
+    } else if (is_true(result, "pinned")) {
         fprintf(out,
                 "A reader holds on to it: %s of %s pages are in the main file. It goes on\n"
                 "growing until that reader ends its transaction; 'lsof' or 'fuser' on the\n"
@@ -300,11 +299,11 @@ static void print_log_level(FILE *out, const json_t *result) {
 }
 
 static void print_loss(FILE *out, const json_t *loss) {
-    const char *reason = json_string_value(json_object_get(loss, "reason"));
-    const char *name = json_string_value(json_object_get(loss, "name"));
+    const char *reason = nvtxt_ctl_string(loss, "reason");
+    const char *name = nvtxt_ctl_string(loss, "name");
     char when[FORMAT_SIZE], why[16], text[128];
-    term_printable(why, sizeof(why), reason ? reason : "-");
-    format_fit(text, sizeof(text), name ? name : "-", 16);
+    term_printable(why, sizeof(why), reason ?: "-");
+    format_fit(text, sizeof(text), name ?: "-", 16);
     fprintf(out, "%-19s %-15s %9" PRId64 " %8" PRId64 " %7" PRId64 " %s\n",
             format_moment(when, format_integer(loss, "at_ns")), why, format_integer(loss, "count"),
             format_integer(loss, "source"), format_integer(loss, "pid"), text);
@@ -325,7 +324,7 @@ static void print_health(FILE *out, const json_t *result) {
     const json_t *list = json_object_get(result, "losses");
     int64_t total = format_integer(result, "total");
     int64_t rest = total - (int64_t)json_array_size(list);
-    const char *error = json_string_value(json_object_get(result, "last_error"));
+    const char *error = nvtxt_ctl_string(result, "last_error");
     char text[4096];
     size_t index;
     json_t *loss;
@@ -333,12 +332,11 @@ static void print_health(FILE *out, const json_t *result) {
         term_printable(text, sizeof(text), error);
         fprintf(out, "the store cannot be written: %s\n", text);
     }
-    if (json_is_true(json_object_get(result, "healthy"))) {
+    if (is_true(result, "healthy")) {
         fputs("nothing was lost\n", out);
     }
     if (!json_is_array(list)) {
-        fprintf(out, "losses: %" PRId64 "; the store cannot be asked for them now\n",
-                format_integer(result, "total"));
+        fprintf(out, "losses: %" PRId64 "; the store cannot be asked for them now\n", total);
     }
     if (json_array_size(list) > 0) {
         fprintf(out, "%-19s %-15s %9s %8s %7s %s\n", "WHEN", "REASON", "COUNT", "SOURCE", "PID",
@@ -368,7 +366,7 @@ static void print_health_and_notes(FILE *out, const json_t *result) {
                 rotations == 1 ? "" : "s",
                 format_moment(when, format_integer(result, "rotated_ns")));
     }
-    const char *aside = json_string_value(json_object_get(result, "put_aside"));
+    const char *aside = nvtxt_ctl_string(result, "put_aside");
     if (aside) {
         char files[4096];
         term_printable(files, sizeof(files), aside);
@@ -406,16 +404,14 @@ static void print_reload(FILE *out, const json_t *result) {
 }
 
 static void print_rotate(FILE *out, const json_t *result) {
-    const char *previous = json_string_value(json_object_get(result, "previous"));
+    const char *previous = nvtxt_ctl_string(result, "previous");
     if (!previous) {
         fprintf(out, "nothing to leave: %s has no events yet\n", format_text(result, "segment"));
         return;
     }
     fprintf(out, "the store goes on in %s; %s was left%s\n", format_text(result, "segment"),
             previous,
-            json_is_true(json_object_get(result, "previous_removed"))
-                ? ", and retention has removed it already"
-                : "");
+            is_true(result, "previous_removed") ? ", and retention has removed it already" : "");
 }
 
 static void print_snapshot(FILE *out, const json_t *result) {

@@ -3,24 +3,22 @@
 // A sample is two requests, `status` and `sources`. A rate is the difference of two samples, so the
 // first one has none. When the daemon goes away, the screen says so and each further sample tries
 // it again; without a terminal the program ends.
-#include "client/ctl/ctl_top.h"
+#include "client/ctl/ctl.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "client/common/clock.h"
-#include "client/common/signals.h"
 #include "client/common/term.h"
 #include "client/ctl/ctl_format.h"
 #include "client/ctl/ctl_options.h"
 #include "client/ctl/ctl_rates.h"
 #include "client/ctl/ctl_screen.h"
 #include "client/locate/control_link.h"
+#include "protocol/base/clock.h"
 
 #define TOP_REFUSED                                                                                \
     256 // a code besides those of control_link: the daemon refuses; why is in `trouble`
@@ -182,36 +180,36 @@ static enum outcome print(struct top *top) {
 
 // Sends one of the two requests. Returns 0, TOP_REFUSED, or the failure of the link.
 static int ask(struct top *top, const char *command, struct nvtxt_ctl_reply *reply) {
-    int result = control_link_ask(top->link, command, NULL, ANSWER_MS, reply);
-    if (result == 0 && !reply->ok) {
+    int r = control_link_ask(top->link, command, NULL, ANSWER_MS, reply);
+    if (r == 0 && !reply->ok) {
         snprintf(top->trouble, sizeof(top->trouble), "%s", reply->message);
         nvtxt_ctl_reply_deinit(reply);
         return TOP_REFUSED;
     }
-    return result;
+    return r;
 }
 
 static int take_sample(struct top *top) {
     struct nvtxt_ctl_reply status = {0}, sources = {0};
-    int result = top->link->fd < 0 ? control_link_open(top->link, true) : 0;
-    result = result != 0 ? result : ask(top, "status", &status);
-    result = result != 0 ? result : ask(top, "sources", &sources);
-    if (result == 0) {
+    int r = top->link->fd < 0 ? control_link_open(top->link, true) : 0;
+    r = r ?: ask(top, "status", &status);
+    r = r ?: ask(top, "sources", &sources);
+    if (r == 0) {
         rates_deinit(&top->before);
         top->before = top->now;
         nvtxt_ctl_reply_deinit(&top->status);
         top->status = status;
         status = (struct nvtxt_ctl_reply){0};
-        result = rates_take(&top->now, top->status.result, sources.result, clock_monotonic_ms(),
-                            clock_realtime_ns());
+        r = rates_take(&top->now, top->status.result, sources.result, nvtxt_monotonic_ms(),
+                       nvtxt_realtime_ns());
     }
-    if (result == 0) {
+    if (r == 0) {
         rates_compare(&top->now, &top->before);
         top->trouble[0] = '\0';
     }
     nvtxt_ctl_reply_deinit(&status);
     nvtxt_ctl_reply_deinit(&sources);
-    return result;
+    return r;
 }
 
 // Forgets the old sample: its rows are not true any more.
@@ -260,7 +258,7 @@ static bool has_key(const struct top *top) {
 // Waits until the next sample is due.
 static enum outcome wait_until(struct top *top, int64_t due_ms) {
     for (;;) {
-        int64_t left = due_ms - clock_monotonic_ms();
+        int64_t left = due_ms - nvtxt_monotonic_ms();
         struct pollfd fds[] = {{.fd = signals_fd(), .events = POLLIN},
                                {.fd = top->screen.has_keys ? STDIN_FILENO : -1, .events = POLLIN}};
         int ready = poll(fds, 2, left <= 0 ? 0 : left < 60000 ? (int)left : 60000);
@@ -274,27 +272,27 @@ static enum outcome wait_until(struct top *top, int64_t due_ms) {
 
 // Takes a sample and shows it. A key that comes during a request ends the wait for its answer.
 static enum outcome sample_and_show(struct top *top) {
-    int result = take_sample(top);
-    if (result == CONTROL_LINK_GIVEN_UP) {
+    int r = take_sample(top);
+    if (r == CONTROL_LINK_GIVEN_UP) {
         control_link_close(top->link);
         return react(top, has_key(top));
     }
-    if (result != 0) {
-        lose_daemon(top, result);
+    if (r != 0) {
+        lose_daemon(top, r);
     }
     if (top->on_screen) {
         draw(top);
-    } else if (result != 0) {
+    } else if (r != 0) {
         term_say(top->term, "%s", top->trouble);
-        return result == TOP_REFUSED ? OUTCOME_FAULTS : OUTCOME_NO_DAEMON;
+        return r == TOP_REFUSED ? OUTCOME_FAULTS : OUTCOME_NO_DAEMON;
     }
     return OUTCOME_RUNNING;
 }
 
-static enum outcome run(struct top *top) {
+static enum outcome run_top(struct top *top) {
     enum outcome status = sample_and_show(top);
     while (status == OUTCOME_RUNNING && top->left != 0) {
-        int64_t due = clock_monotonic_ms() + top->interval_ms;
+        int64_t due = nvtxt_monotonic_ms() + top->interval_ms;
         status = wait_until(top, due);
         if (status == OUTCOME_RUNNING) {
             status = sample_and_show(top);
@@ -329,7 +327,7 @@ enum outcome ctl_top(struct control_link *link, const struct ctl_options *option
         screen_enter(&top.screen);
         link->watched[1] = top.screen.has_keys ? STDIN_FILENO : -1;
     }
-    enum outcome status = run(&top);
+    enum outcome status = run_top(&top);
     screen_leave(&top.screen);
     rates_deinit(&top.before);
     rates_deinit(&top.now);

@@ -2,11 +2,9 @@
 //
 // Runs the search that all programs use, but tries all places. A daemon that answers this user says
 // where its store is. A path that is printed alone is opened first, as the other programs do.
-#include "client/ctl/ctl_where.h"
+#include "client/ctl/ctl.h"
 
 #include <errno.h>
-#include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "client/common/term.h"
@@ -15,7 +13,6 @@
 #include "client/locate/find.h"
 #include "client/locate/probe.h"
 #include "client/locate/search.h"
-#include "protocol/base/limits.h"
 #include "store/read/reader.h"
 #include "store/value/codes.h"
 
@@ -130,16 +127,16 @@ static enum outcome flush(struct term *term) {
 static enum outcome check_store(const char *path, struct term *term) {
     struct store_reader *reader;
     char why[PATH_MAX + 256];
-    int result = store_read_open(&reader, path, why, sizeof(why));
+    int r = store_read_open(&reader, path, why, sizeof(why));
     store_read_close(reader);
-    if (result == STORE_DONE) {
+    if (r == STORE_DONE) {
         return OUTCOME_DONE;
     }
     term_say(term, "%s", *why ? why : "out of memory");
-    return result < 0             ? outcome_of_open(result)
-           : result == STORE_BUSY ? OUTCOME_LATER
-           : result == STORE_IO   ? OUTCOME_IO
-                                  : OUTCOME_BAD_DATA;
+    return r < 0             ? outcome_of_open(r)
+           : r == STORE_BUSY ? OUTCOME_LATER
+           : r == STORE_IO   ? OUTCOME_IO
+                             : OUTCOME_BAD_DATA;
 }
 
 // For other commands: sqlite3 "$(nvtxt-ctl where --store)".

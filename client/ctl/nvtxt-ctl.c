@@ -2,31 +2,23 @@
 //
 // nvtxt-ctl: sends one request to a daemon's control socket and prints the answer; top, tail and
 // where are modules of their own. Only the daemon knows all commands: it refuses unknown ones.
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "client/common/out_file.h"
-#include "client/common/outcome.h"
 #include "client/common/result_file.h"
-#include "client/common/signals.h"
 #include "client/common/term.h"
+#include "client/ctl/ctl.h"
 #include "client/ctl/ctl_format.h"
 #include "client/ctl/ctl_options.h"
-#include "client/ctl/ctl_tail.h"
-#include "client/ctl/ctl_text.h"
-#include "client/ctl/ctl_top.h"
-#include "client/ctl/ctl_where.h"
 #include "client/locate/control_link.h"
 #include "client/locate/find.h"
 #include "client/locate/probe.h"
 #include "client/locate/search.h"
-#include "protocol/base/limits.h"
+#include "protocol/base/origin.h"
 
 #define FILE_MODE 0644     // the collector is another user
 #define SNAPSHOT_MODE 0640 // as of a store, less what the umask takes away
@@ -38,7 +30,7 @@ static int write_text(int fd, const char *text) {
     while (len > 0) {
         ssize_t n = write(fd, text, len);
         if (n < 0 && errno != EINTR) {
-            return -errno;
+            return nvtxt_origin(-errno);
         }
         text += n > 0 ? n : 0;
         len -= n > 0 ? (size_t)n : 0;
@@ -54,22 +46,22 @@ static enum outcome put_file(struct term *term, const char *path, const char *te
         term_say(term, "%s is no regular file; it is not replaced", path);
         return OUTCOME_NO_OUTPUT;
     }
-    int result = signals_init();
-    enum outcome outcome = result < 0 ? OUTCOME_SYSTEM : result_file_open(&file, term, path);
+    int r = signals_init();
+    enum outcome outcome = r < 0 ? OUTCOME_SYSTEM : result_file_open(&file, term, path);
     if (outcome != 0) {
         return outcome;
     }
-    result = write_text(file.fd, text);
-    if (result == 0 && file.temp[0] && fchmod(file.fd, FILE_MODE) != 0) {
-        result = -errno;
+    r = write_text(file.fd, text);
+    if (r == 0 && file.temp[0] && fchmod(file.fd, FILE_MODE) != 0) {
+        r = nvtxt_origin(-errno);
     }
-    if (result < 0) {
+    if (r < 0) {
         result_file_discard(&file);
-        if (result == -EPIPE) { // it has all that it wanted
+        if (r == -EPIPE) { // it has all that it wanted
             return OUTCOME_DONE;
         }
-        term_say(term, "cannot write %s: %s", path, strerror(-result));
-        return outcome_of_write(result);
+        term_say(term, "cannot write %s: %s", path, strerror(-r));
+        return outcome_of_write(r);
     }
     return result_file_publish(&file, term);
 }
@@ -141,7 +133,7 @@ static enum outcome conclude(const struct ctl_options *options, struct term *ter
         if (made) {
             json_object_set_new(reply->result, "file", json_string(made->path));
         }
-        return outcome ? outcome : print_result(options, term, reply->result);
+        return outcome ?: print_result(options, term, reply->result);
     }
     if (made && strstr(reply->message, "takes no argument")) { // as 0.1.0 says it
         term_say(term,
@@ -179,19 +171,19 @@ static enum outcome ask(struct control_link *link, const struct ctl_options *opt
                         struct term *term, struct out_file *made) {
     struct nvtxt_ctl_reply reply = {0};
     json_t *arguments = ctl_options_arguments(options);
-    int result = arguments ? control_link_ask(link, options->command, arguments,
-                                              (int)options->timeout_ms, &reply)
-                           : -ENOMEM;
+    int r = arguments ? control_link_ask(link, options->command, arguments,
+                                         (int)options->timeout_ms, &reply)
+                      : nvtxt_origin(-ENOMEM);
     enum outcome outcome = OUTCOME_NO_DAEMON;
-    if (result == 0) {
+    if (r == 0) {
         outcome = conclude(options, term, &reply, made);
-    } else if (result == CONTROL_LINK_BAD_ANSWER) {
+    } else if (r == CONTROL_LINK_BAD_ANSWER) {
         term_say(term, "the daemon's answer is not understood");
         outcome = OUTCOME_PROTOCOL;
-    } else if (result == CONTROL_LINK_TIMEOUT) {
+    } else if (r == CONTROL_LINK_TIMEOUT) {
         outcome = say_stuck(options, term, link->path);
     } else {
-        term_say(term, "the daemon did not answer: %s", control_link_why(result));
+        term_say(term, "the daemon did not answer: %s", control_link_why(r));
     }
     json_decref(arguments);
     nvtxt_ctl_reply_deinit(&reply);
@@ -235,11 +227,11 @@ static enum outcome connect_daemon(struct control_link *link, const struct ctl_o
         return say_no_control(options, term, found);
     }
     control_link_init(link, found->control.places[found->won].path);
-    int result = control_link_open(link, true);
-    if (result != 0) {
-        term_say(term, "no daemon at %s: %s", link->path, control_link_why(result));
+    int r = control_link_open(link, true);
+    if (r != 0) {
+        term_say(term, "no daemon at %s: %s", link->path, control_link_why(r));
     }
-    return result == 0 ? OUTCOME_DONE : OUTCOME_NO_DAEMON;
+    return r == 0 ? OUTCOME_DONE : OUTCOME_NO_DAEMON;
 }
 
 // The file is made here, with this user's rights, and its descriptor goes to the daemon.
@@ -261,7 +253,7 @@ static enum outcome make_snapshot(struct control_link *link, const struct ctl_op
     if (fd < 0) {
         int error = errno;
         term_say(term, "cannot create %s: %s", options->output, strerror(error));
-        return outcome_of_write(-error);
+        return outcome_of_write(nvtxt_origin(-error));
     }
     int held = out_file_hold(&made);
     link->passed = fd;
@@ -288,7 +280,7 @@ static enum outcome run_command(struct control_link *link, const struct ctl_opti
     return ask(link, options, term, NULL);
 }
 
-static enum outcome run(const struct ctl_options *options, struct term *term) {
+static enum outcome run_program(const struct ctl_options *options, struct term *term) {
     struct control_link link;
     struct found found;
     search_data(&found.data, options->socket);
@@ -313,5 +305,5 @@ int main(int argc, char **argv) {
     struct ctl_options options;
     term_init(&term, "nvtxt-ctl");
     enum outcome outcome = ctl_options_parse(&options, &term, argc, argv);
-    return outcome_exit_status(outcome == OUTCOME_DONE ? run(&options, &term) : outcome);
+    return outcome_exit_status(outcome == OUTCOME_DONE ? run_program(&options, &term) : outcome);
 }

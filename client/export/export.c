@@ -4,16 +4,13 @@
 // are fixed. Then it reads chunk after chunk, filters each, adds the names, and calls the format.
 #include "client/export/export.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include "client/common/arguments.h"
-#include "client/common/clock.h"
+#include "client/common/input.h"
 #include "client/common/result_file.h"
-#include "client/common/signals.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 #include "store/segment/segments.h"
 #include "store/store.h"
 
@@ -46,28 +43,29 @@ struct export {
     int64_t started_ms;
 };
 
-static enum outcome outcome_of(int result) {
-    switch (result) {
+static enum outcome outcome_of(int r) {
+    switch (r) {
     case STORE_BUSY:
         return OUTCOME_LATER;
     case STORE_NEWER:
     case STORE_FOREIGN:
     case STORE_CORRUPT:
     case STORE_EMPTY:
+    case STORE_UNFIT:
         return OUTCOME_BAD_DATA;
     default:
-        return result < 0 ? outcome_of_open(result) : OUTCOME_IO;
+        return r < 0 ? outcome_of_open(r) : OUTCOME_IO;
     }
 }
 
 // Prints the store's failure, unless a signal caused it.
-static enum outcome fail(struct term *term, int result, const char *why) {
+static enum outcome fail(struct term *term, int r, const char *why) {
     if (signals_count() > 0) {
         return OUTCOME_STOPPED;
     }
-    bool short_of_memory = outcome_of_error(result, OUTCOME_DONE) == OUTCOME_SYSTEM;
+    bool short_of_memory = outcome_of_error(r, OUTCOME_DONE) == OUTCOME_SYSTEM;
     term_say(term, "%s", short_of_memory || !*why ? "out of memory" : why);
-    return outcome_of(result);
+    return outcome_of(r);
 }
 
 static enum outcome no_memory(struct term *term) {
@@ -84,154 +82,83 @@ static enum outcome list_files(const char *store, struct store_segments *segment
 
 static enum outcome open_one(struct export *export, const char *path, bool may_be_gone) {
     char why[PATH_MAX + 256];
-    int result = store_read_open(&export->readers[export->count], path, why, sizeof(why));
-    if (result < 0 && may_be_gone && access(path, F_OK) != 0) {
+    int r = store_read_open(&export->readers[export->count], path, why, sizeof(why));
+    if (r < 0 && may_be_gone && access(path, F_OK) != 0) {
         return OUTCOME_DONE; // removed for its age since it was listed
     }
-    if (result != STORE_DONE) {
-        return fail(export->term, result, why);
+    if (r != STORE_DONE) {
+        return fail(export->term, r, why);
     }
     export->count++;
     return 0;
 }
 
-// Each segment needs three descriptors, and a store may have thousands of segments.
-static void raise_descriptors(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 static enum outcome open_files(struct export *export) {
     struct store_segments segments = {0};
-    raise_descriptors();
+    input_raise_descriptors();
     if (list_files(export->options->store, &segments) != OUTCOME_DONE) {
         return no_memory(export->term);
     }
     export->readers = calloc(segments.count + 1, sizeof(struct store_reader *));
-    enum outcome result = export->readers ? OUTCOME_DONE : no_memory(export->term);
-    for (size_t i = 0; i < segments.count && result == 0; i++) {
-        result = open_one(export, segments.rows[i].path, segments.count > 1);
+    enum outcome r = export->readers ? OUTCOME_DONE : no_memory(export->term);
+    for (size_t i = 0; i < segments.count && r == 0; i++) {
+        r = open_one(export, segments.rows[i].path, segments.count > 1);
     }
-    if (result == 0 && export->count == 0) {
-        result = open_one(export, export->options->store, false);
+    if (r == 0 && export->count == 0) {
+        r = open_one(export, export->options->store, false);
     }
     store_segments_deinit(&segments);
-    return result;
+    return r;
 }
 
 enum outcome export_check_output(const struct export_options *options, struct term *term,
                                  const char *path) {
     struct store_segments segments = {0};
-    enum outcome result = OUTCOME_DONE;
+    enum outcome r = OUTCOME_DONE;
     if (access(path, F_OK) != 0) {
         return 0;
     }
     if (list_files(options->store, &segments) != OUTCOME_DONE) {
         return no_memory(term);
     }
-    for (size_t i = 0; i < segments.count && result == 0; i++) {
+    for (size_t i = 0; i < segments.count && r == 0; i++) {
         if (result_file_is_of(path, segments.rows[i].path)) {
             term_say(term, "%s belongs to the store itself: choose another name", path);
-            result = OUTCOME_USAGE;
+            r = OUTCOME_USAGE;
         }
     }
     store_segments_deinit(&segments);
-    return result;
+    return r;
 }
 
 // ---- Which events -------------------------------------------------------------------------------
 
-static int64_t subtract(int64_t from, int64_t what) {
-    int64_t result;
-    return __builtin_sub_overflow(from, what, &result) ? INT64_MIN : result;
-}
-
-static void find_window(struct export *export) {
-    const struct export_options *options = export->options;
-    export->window = STORE_READ_ALL;
-    if (options->has_until) {
-        export->window.until_ns = options->until_ns;
-    }
-    if (options->has_since) {
-        export->window.since_ns = options->since_ns;
-    } else if (options->has_last) {
-        int64_t end = options->has_until ? options->until_ns : clock_realtime_ns();
-        export->window.since_ns = subtract(end, options->last_ns);
-    }
-}
-
-static bool is_everything(const struct export *export) {
-    const struct export_options *options = export->options;
-    return !options->has_since && !options->has_until && !options->has_last &&
-           options->pids.count == 0 && options->sources.count == 0 &&
-           options->categories.count == 0 && !options->has_match && !options->has_level;
-}
-
 // The window in one file: the sources have their ids there.
 static int select_rows(struct export *export, struct store_reader *reader, size_t *found) {
-    const struct arguments_list *sources = &export->options->sources;
+    const struct nvtxt_option_list *sources = &export->options->sources;
     struct store_read_window window = export->window;
     int64_t *all = NULL;
-    int result = STORE_DONE;
-    for (size_t i = 0; i < sources->count && result == STORE_DONE; i++) {
+    int r = STORE_DONE;
+    for (size_t i = 0; i < sources->count && r == STORE_DONE; i++) {
         int64_t *ids;
         size_t count;
-        result = store_read_find_sources(reader, sources->words[i], &ids, &count);
+        r = store_read_find_sources(reader, sources->words[i], &ids, &count);
         int64_t *more = realloc(all, (window.source_count + count + 1) * sizeof(*all));
         if (!more) {
             free(ids);
             free(all);
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         all = more;
-        memcpy(all + window.source_count, ids ? ids : all, count * sizeof(*all));
+        memcpy(all + window.source_count, ids ?: all, count * sizeof(*all));
         window.source_count += count;
         free(ids);
     }
     *found += window.source_count;
     window.sources = sources->count > 0 ? all : NULL;
-    if (result == STORE_DONE) {
-        result = store_read_select(reader, &window);
-    }
+    r = r ?: store_read_select(reader, &window);
     free(all);
-    return result;
-}
-
-static bool has_pid(const struct export_pids *pids, uint32_t pid) {
-    for (size_t i = 0; i < pids->count; i++) {
-        if (pids->ids[i] == pid) {
-            return true;
-        }
-    }
-    return pids->count == 0;
-}
-
-static bool matches(const struct export *export, struct nvtxt_slice text) {
-    regmatch_t part = {.rm_so = 0, .rm_eo = (regoff_t)text.len};
-    return regexec(&export->options->match, text.data, 0, &part, REG_STARTEND) == 0;
-}
-
-// A number means that category, whatever it is called; anything else its name.
-static bool is_category_wanted(const struct export *export, uint32_t category,
-                               struct nvtxt_slice name) {
-    const struct arguments_list *list = &export->options->categories;
-    for (size_t i = 0; i < list->count; i++) {
-        int64_t number;
-        if (arguments_int64(list->words[i], &number)
-                ? number == (int64_t)category
-                : name.data && nvtxt_slice_equal(name, nvtxt_slice_of(list->words[i]))) {
-            return true;
-        }
-    }
-    return list->count == 0;
-}
-
-// A larger number is less severe.
-static bool is_level_wanted(const struct export *export, const struct store_named_event *row) {
-    return row->level && row->event->payload.int64 <= export->options->level;
+    return r;
 }
 
 // ---- Events -------------------------------------------------------------------------------------
@@ -252,7 +179,8 @@ static void find_names(struct export *export, struct store_reader *reader,
     if (new_domain || names->category != event->category) {
         row->category =
             store_read_category(reader, event->global_tid, event->domain_id, event->category);
-        names->category_wanted = is_category_wanted(export, event->category, row->category);
+        names->category_wanted =
+            export_wants_category(export->options, event->category, row->category);
     }
     names->known = true;
     names->global_tid = event->global_tid;
@@ -260,27 +188,36 @@ static void find_names(struct export *export, struct store_reader *reader,
     names->category = event->category;
 }
 
-static int write_event(struct export *export, struct store_reader *reader,
-                       const struct store_read_event *event) {
+// Whether the event is written. Then the row has its names.
+static bool choose(struct export *export, struct store_reader *reader,
+                   const struct store_read_event *event) {
     struct store_named_event *row = &export->row;
-    if (!has_pid(&export->options->pids, store_event_pid(event->global_tid)) ||
-        (export->options->has_match && !matches(export, event->text))) {
-        return 0;
+    if (!export_wants_text(export->options, event)) {
+        return false;
     }
     find_names(export, reader, event);
     if (!export->names.category_wanted) {
-        return 0;
+        return false;
     }
-    row->event = event;
     if (export->writer.format->wants_sources || export->options->has_level) {
         row->source_id = store_read_source(reader, event->row, &row->source);
         row->level = store_read_level(reader, event);
     }
-    if (export->options->has_level && !is_level_wanted(export, row)) {
+    return export_wants_level(export->options, row);
+}
+
+static int write_event(struct export *export, struct store_reader *reader,
+                       const struct store_read_event *event) {
+    struct export_writer *writer = &export->writer;
+    export->row.event = event;
+    if (!export_wants_process(export->options, event)) {
         return 0;
     }
-    export->rows++;
-    return export->on_row(&export->writer, row);
+    writer->is_wanted = choose(export, reader, event);
+    export->rows += writer->is_wanted;
+    bool looks_at_it =
+        writer->looks && writer->format->looks_at_all && event->type == NVTXT_EVENT_PUSH_POP;
+    return writer->is_wanted || looks_at_it ? export->on_row(writer, &export->row) : 0;
 }
 
 static void show_progress(struct export *export, size_t file) {
@@ -289,10 +226,10 @@ static void show_progress(struct export *export, size_t file) {
     }
     char count[2][TERM_COUNT_SIZE];
     double share = store_read_progress(export->readers[file]);
-    int64_t ms = clock_monotonic_ms() - export->started_ms;
+    int64_t ms = nvtxt_monotonic_ms() - export->started_ms;
     uint64_t rate = ms > 0 ? export->rows * 1000 / (uint64_t)ms : 0;
     share = ((double)file + share) / (double)export->count;
-    term_progress(export->term, clock_monotonic_ms(), "%3.0f %%, %s events, %s a second",
+    term_progress(export->term, nvtxt_monotonic_ms(), "%3.0f %%, %s events, %s a second",
                   share * 100, term_count(count[0], export->rows), term_count(count[1], rate));
 }
 
@@ -300,15 +237,15 @@ static void show_progress(struct export *export, size_t file) {
 static int write_chunk(struct export *export, struct store_reader *reader) {
     const struct store_read_event *events;
     size_t count;
-    int result = store_read_chunk(reader, &events, &count);
-    for (size_t i = 0; i < count && result == STORE_DONE; i++) {
-        result = write_event(export, reader, &events[i]);
+    int r = store_read_chunk(reader, &events, &count);
+    for (size_t i = 0; i < count && r == STORE_DONE; i++) {
+        r = write_event(export, reader, &events[i]);
     }
     struct nvtxt_out *out = &export->writer.out;
     if (out->len >= FLUSH_BYTES) {
         (void)nvtxt_out_flush(out);
     }
-    return result;
+    return r;
 }
 
 static bool is_over(const struct export *export) {
@@ -319,17 +256,18 @@ static bool is_over(const struct export *export) {
 static enum outcome write_file(struct export *export, size_t file) {
     struct store_reader *reader = export->readers[file];
     const struct export_format *format = export->writer.format;
-    int result = format->segment ? format->segment(&export->writer, reader) : STORE_DONE;
+    int r = format->segment ? format->segment(&export->writer, reader) : STORE_DONE;
     export->names.known = false;
-    while (result == STORE_DONE && !is_over(export)) {
-        result = write_chunk(export, reader);
+    while (r == STORE_DONE && !is_over(export)) {
+        r = write_chunk(export, reader);
         show_progress(export, file);
     }
-    if (result != STORE_NOT_FOUND && result != STORE_DONE) {
-        return fail(export->term, result, store_read_error(reader));
+    if (r != STORE_NOT_FOUND && r != STORE_DONE) {
+        const char *own = export->writer.error;
+        return fail(export->term, r, *own ? own : store_read_error(reader));
     }
-    result = format->settle && !is_over(export) ? format->settle(&export->writer) : 0;
-    return result < 0 ? no_memory(export->term) : OUTCOME_DONE;
+    r = format->settle && !is_over(export) ? format->settle(&export->writer) : 0;
+    return r < 0 ? no_memory(export->term) : OUTCOME_DONE;
 }
 
 // ---- The whole ----------------------------------------------------------------------------------
@@ -354,9 +292,9 @@ static void find_bounds(struct export *export) {
 static enum outcome select_all(struct export *export) {
     export->sources = 0;
     for (size_t i = 0; i < export->count; i++) {
-        int result = select_rows(export, export->readers[i], &export->sources);
-        if (result != STORE_DONE) {
-            return fail(export->term, result, store_read_error(export->readers[i]));
+        int r = select_rows(export, export->readers[i], &export->sources);
+        if (r != STORE_DONE) {
+            return fail(export->term, r, store_read_error(export->readers[i]));
         }
     }
     return 0;
@@ -375,9 +313,9 @@ static void warn_of_sources(const struct export *export) {
 static enum outcome find_nvtx(struct export *export, bool *found) {
     *found = false;
     for (size_t i = 0; i < export->count && !*found; i++) {
-        int result = store_read_has_nvtx(export->readers[i], found);
-        if (result != STORE_DONE) {
-            return fail(export->term, result, store_read_error(export->readers[i]));
+        int r = store_read_has_nvtx(export->readers[i], found);
+        if (r != STORE_DONE) {
+            return fail(export->term, r, store_read_error(export->readers[i]));
         }
     }
     return OUTCOME_DONE;
@@ -387,25 +325,27 @@ static enum outcome find_nvtx(struct export *export, bool *found) {
 static enum outcome look_ahead(struct export *export) {
     struct export_writer *writer = &export->writer;
     const struct export_format *format = writer->format;
-    bool wanted = false;
-    enum outcome status = format->look ? find_nvtx(export, &wanted) : OUTCOME_DONE;
+    bool wanted = format->looks_at_all;
+    enum outcome status = format->look && !wanted ? find_nvtx(export, &wanted) : OUTCOME_DONE;
     if (status != OUTCOME_DONE || !wanted) {
         return status;
     }
     writer->looks = true;
     export->on_row = format->look;
-    int result = format->begin(writer);
-    for (size_t i = 0; i < export->count && result == 0 && status == 0 && !is_over(export); i++) {
+    int r = format->begin(writer);
+    for (size_t i = 0; i < export->count && r == 0 && status == 0 && !is_over(export); i++) {
         status = write_file(export, i);
     }
-    if (result == 0 && status == 0 && !is_over(export)) {
-        result = format->look(writer, NULL);
+    if (r == 0 && status == 0 && !is_over(export)) {
+        r = format->look(writer, NULL);
     }
-    format->free(writer);
-    writer->state = NULL;
+    if (!format->looks_at_all) {
+        format->free(writer);
+        writer->state = NULL;
+    }
     writer->looks = false;
     export->rows = 0;
-    if (result < 0) {
+    if (r < 0) {
         return no_memory(export->term);
     }
     return status == OUTCOME_DONE ? select_all(export) : status;
@@ -414,17 +354,17 @@ static enum outcome look_ahead(struct export *export) {
 static enum outcome write_all(struct export *export) {
     struct export_writer *writer = &export->writer;
     enum outcome status = OUTCOME_DONE;
-    int result = writer->format->begin ? writer->format->begin(writer) : 0;
+    int r = writer->format->begin ? writer->format->begin(writer) : 0;
     export->on_row = writer->format->row;
-    for (size_t i = 0; i < export->count && result == 0 && status == 0 && !is_over(export); i++) {
+    for (size_t i = 0; i < export->count && r == 0 && status == 0 && !is_over(export); i++) {
         status = write_file(export, i);
         store_read_close(export->readers[i]);
         export->readers[i] = NULL;
     }
-    if (result == 0 && status == 0 && !is_over(export) && writer->format->end) {
-        result = writer->format->end(writer);
+    if (r == 0 && status == 0 && !is_over(export) && writer->format->end) {
+        r = writer->format->end(writer);
     }
-    return result < 0 ? no_memory(export->term) : status;
+    return r != 0 ? fail(export->term, r, writer->error) : status;
 }
 
 static void format_time(char text[32], int64_t ns) {
@@ -463,10 +403,10 @@ static enum outcome finish(struct export *export, const char *name) {
         return OUTCOME_NO_READER;
     }
     if (error != 0) {
-        term_say(export->term, "cannot write to %s: %s", name, strerror(-error));
+        term_say(export->term, "cannot write to %s: %s", name, strerror(nvtxt_origin(-error)));
         return outcome_of_error(error, OUTCOME_IO);
     }
-    if (export->rows == 0 && !is_everything(export)) {
+    if (export->rows == 0 && !export_wants_all(export->options)) {
         say_nothing_found(export);
     }
     if (export->rows > 0 && writer->note) {
@@ -491,15 +431,18 @@ static void close_all(struct export *export) {
 }
 
 enum outcome export_run(const struct export_options *options, struct term *term, int fd,
-                        const char *name) {
-    struct export export = {.options = options, .term = term, .started_ms = clock_monotonic_ms()};
+                        const char *path, const char *name) {
+    struct export export = {.options = options, .term = term, .started_ms = nvtxt_monotonic_ms()};
+    char host[HOST_NAME_MAX + 1] = "";
     export.writer.format = options->format;
-    export.writer.all = is_everything(&export);
-    find_window(&export);
+    export.writer.host = gethostname(host, sizeof(host) - 1) == 0 ? host : NULL;
+    export.writer.path = path;
+    export.writer.name = name;
+    export.writer.copy = options->copy;
+    export.writer.all = export_wants_all(options);
+    export.window = export_window(options);
     enum outcome status = open_files(&export);
-    if (status == 0) {
-        status = select_all(&export);
-    }
+    status = status ?: select_all(&export);
     if (status == 0) {
         warn_of_sources(&export);
         status = look_ahead(&export);
@@ -512,7 +455,7 @@ enum outcome export_run(const struct export_options *options, struct term *term,
         find_bounds(&export);
         status = write_all(&export);
         enum outcome finished = finish(&export, name);
-        status = status ? status : finished;
+        status = status ?: finished;
     }
     close_all(&export);
     return status;

@@ -29,19 +29,47 @@ struct export_options {
     bool has_since, has_until, has_last;
     int64_t since_ns, until_ns, last_ns;
     struct export_pids pids; // an event needs one of these and of each list; empty: all
-    struct arguments_list sources, categories;
+    struct nvtxt_option_list sources, categories;
     bool has_level;
-    int level; // lines of logs with this level or a worse one; see protocol/lang/level.h
+    int level; // lines of logs with this level or a worse one; see protocol/lang/names.h
     bool has_match;
-    regex_t match; // of the message
-    bool progress; // show it, but only on a terminal
+    regex_t match;                       // of the message
+    struct store_nsys_copy_options copy; // of --format nsys
+    bool progress;                       // show it, but only on a terminal
 };
 
-// Writes the export to `fd` (borrowed); messages call it `name`. FAULTS: the format could not hold
-// everything. NO_READER: the reader of `fd` has closed it; there is no message about that.
+// Writes the export to `fd` (borrowed); messages call it `name`. A format that makes its file opens
+// it by `path`, which may be NULL for the others. FAULTS: the format could not hold everything.
+// NO_READER: the reader of `fd` has closed it; there is no message about that.
 enum outcome export_run(const struct export_options *options, struct term *term, int fd,
-                        const char *name);
+                        const char *path, const char *name);
 
 // Checks that `path` is none of the files of the store.
 enum outcome export_check_output(const struct export_options *options, struct term *term,
                                  const char *path);
+
+// ---- Which events ------------------------------------------------------------------------------
+
+struct store_read_window export_window(const struct export_options *options); // without sources
+bool export_wants_all(const struct export_options *options);
+
+// Whether an option leaves it out: --pid; --match; --category, by its number or its name; --level.
+bool export_wants_process(const struct export_options *options,
+                          const struct store_read_event *event);
+bool export_wants_text(const struct export_options *options, const struct store_read_event *event);
+bool export_wants_category(const struct export_options *options, uint32_t category,
+                           struct nvtxt_slice name);
+bool export_wants_level(const struct export_options *options, const struct store_named_event *row);
+
+// ---- The command line ---------------------------------------------------------------------------
+
+struct export_command_line {
+    const char *output; // -o; NULL: stdout
+    bool quiet;
+    struct export_options options; // owns its lists and its expression
+};
+
+// ANSWERED after --help and --version. Deinit in each case.
+enum outcome export_command_line_parse(struct export_command_line *args, struct term *term,
+                                       int argc, char **argv);
+void export_command_line_deinit(struct export_command_line *args);

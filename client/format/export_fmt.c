@@ -132,8 +132,10 @@ static const struct export_format lines = {
 
 // ---- The formats --------------------------------------------------------------------------------
 
+// In the order in which people are told of them.
 static const struct export_format *const formats[] = {
-    &export_chrome, &comma, &lines, &export_nvtxt, &export_speedscope, &export_folded};
+    &export_chrome, &export_perfetto, &export_speedscope, &export_folded, &comma,
+    &lines,         &export_nvtxt,    &export_otlp,       &export_nsys};
 
 const char *export_format_name(size_t index) {
     return index < sizeof(formats) / sizeof(formats[0]) ? formats[index]->name : NULL;

@@ -10,16 +10,14 @@
 //
 // A batch holds events back until their lanes are known; then they are written in the order of
 // rows.
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "client/format/export_fmt.h"
-#include "client/format/export_lanes.h"
 #include "client/format/export_names.h"
-#include "client/format/lane_batch.h"
-#include "protocol/base/hash.h"
-#include "protocol/text/json_pieces.h"
+#include "client/lane/export_tracks.h"
+#include "client/lane/lane_batch.h"
+#include "protocol/base/origin.h"
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -28,29 +26,16 @@
 #define FIRST_FREE_TID 0x1000000u // real ones have 24 bits
 #define EXACT_IN_DOUBLES (INT64_C(1) << 53)
 
-// A track that the output has named: a process, a thread, or a further lane of a thread.
-struct track {
-    struct nvtxt_hash_node node;
-    struct track *next;
-    uint64_t global_tid;
-    int lane; // -1: a process
-    uint32_t tid;
-    bool is_named;
-    char *name; // owned; NULL: it has none. Only a process or a lane 0 has one
-    size_t name_len;
-};
-
 struct chrome {
     struct export_lanes lanes;
     struct lane_batch batch;
     struct export_names counters; // of the store
-    struct nvtxt_hash tracks;
-    struct track *all;    // owned
-    struct track *last;   // of the event that was written last
-    uint64_t last_thread; // of the event before; its names are known
+    struct export_tracks tracks;
+    struct export_track *last; // of the event that was written last
+    uint64_t last_thread;      // of the event before; its names are known
     bool has_last_thread;
-    uint32_t next_tid;
-    bool comma; // an event was written
+    uint32_t next_tid; // of a lane: the tid in the output, which is the id of its track
+    bool comma;        // an event was written
 };
 
 static int begin_chrome(struct export_writer *writer) {
@@ -60,7 +45,7 @@ static int begin_chrome(struct export_writer *writer) {
             lane_batch_deinit(&chrome->batch);
         }
         free(chrome);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     chrome->next_tid = FIRST_FREE_TID;
     writer->state = chrome;
@@ -76,26 +61,16 @@ static void free_chrome(struct export_writer *writer) {
     if (!chrome) {
         return;
     }
-    while (chrome->all) {
-        struct track *next = chrome->all->next;
-        free(chrome->all->name);
-        free(chrome->all);
-        chrome->all = next;
-    }
-    nvtxt_hash_deinit(&chrome->tracks);
+    export_tracks_deinit(&chrome->tracks);
     lane_batch_deinit(&chrome->batch);
     export_lanes_deinit(&chrome->lanes);
     export_names_deinit(&chrome->counters);
     free(chrome);
 }
 
-static int on_counter(void *context, const struct store_read_name *given) {
-    return export_names_add(context, given);
-}
-
 static int segment_chrome(struct export_writer *writer, struct store_reader *reader) {
     struct chrome *chrome = writer->state;
-    return store_read_counters(reader, on_counter, &chrome->counters);
+    return export_names_add_counters(&chrome->counters, reader);
 }
 
 static void begin_event(struct export_writer *writer, struct chrome *chrome) {
@@ -107,76 +82,29 @@ static void begin_event(struct export_writer *writer, struct chrome *chrome) {
 
 // ---- Tracks -------------------------------------------------------------------------------------
 
-static struct track *find_track(struct chrome *chrome, uint64_t global_tid, int lane,
-                                uint64_t hash) {
-    struct track *track;
-    NVTXT_HASH_FIND(track, node, &chrome->tracks, hash,
-                    track->global_tid == global_tid && track->lane == lane);
-    return track;
-}
-
-// Finds the track, or makes it. NULL when memory is short.
-static struct track *track_of(struct chrome *chrome, uint64_t global_tid, int lane) {
-    uint64_t hash = nvtxt_hash_number(global_tid ^ (uint64_t)(lane + 1) << 48);
-    struct track *track = find_track(chrome, global_tid, lane, hash);
-    if (track) {
-        return track;
-    }
-    track = calloc(1, sizeof(*track));
-    if (!track || nvtxt_hash_add(&chrome->tracks, &track->node, hash) < 0) {
-        free(track);
-        return NULL;
-    }
-    track->global_tid = global_tid;
-    track->lane = lane;
-    track->tid = lane > 0 ? chrome->next_tid++ : store_event_tid(global_tid);
-    track->next = chrome->all;
-    chrome->all = track;
-    return track;
-}
-
-static struct track *process_of(struct chrome *chrome, uint64_t global_tid) {
-    return track_of(chrome, global_tid >> 24 << 24, -1);
-}
-
-static int keep_name(struct track *track, struct nvtxt_slice name) {
-    if (!track) {
-        return -ENOMEM;
-    }
-    if (track->name || track->is_named || !name.data) {
-        return 0;
-    }
-    track->name = malloc(name.len + 1);
-    track->name_len = name.len;
-    if (track->name) {
-        memcpy(track->name, name.data, name.len);
-    }
-    return track->name ? 0 : -ENOMEM;
-}
-
 // An event's names are valid only during the call, so this keeps them until the event is written.
 static int keep_names(struct chrome *chrome, const struct store_named_event *row) {
     uint64_t global_tid = row->event->global_tid;
     if (chrome->has_last_thread && chrome->last_thread == global_tid) {
         return 0;
     }
-    int result = keep_name(process_of(chrome, global_tid), row->process);
-    if (result == 0) {
-        result = keep_name(track_of(chrome, global_tid, 0), row->thread);
-    }
+    struct export_tracks *tracks = &chrome->tracks;
+    int r = export_track_keep_name(export_tracks_process(tracks, global_tid), row->process);
+    r = r ?: export_track_keep_name(export_tracks_get(tracks, global_tid, 0), row->thread);
     chrome->last_thread = global_tid;
-    chrome->has_last_thread = result == 0;
-    return result;
+    chrome->has_last_thread = r == 0;
+    return r;
 }
 
-static void put_ids(struct nvtxt_out *out, const struct track *track) {
+static void put_ids(struct nvtxt_out *out, const struct export_track *track) {
     NVTXT_OUT_LITERAL(out, "\"pid\":");
     nvtxt_out_uint(out, store_event_pid(track->global_tid));
     NVTXT_OUT_LITERAL(out, ",\"tid\":");
-    nvtxt_out_uint(out, track->tid);
+    nvtxt_out_uint(out, track->lane > 0 ? track->id : store_event_tid(track->global_tid));
 }
 
-static void put_name(struct nvtxt_out *out, const struct track *track, const struct track *named) {
+static void put_name(struct nvtxt_out *out, const struct export_track *track,
+                     const struct export_track *named) {
     char number[24];
     NVTXT_OUT_LITERAL(out, "\"args\":{\"name\":");
     nvtxt_out_json(out, (struct nvtxt_slice){named->name, named->name_len});
@@ -188,7 +116,7 @@ static void put_name(struct nvtxt_out *out, const struct track *track, const str
     NVTXT_OUT_LITERAL(out, "}}");
 }
 
-static void name_process(struct export_writer *writer, struct track *process) {
+static void name_process(struct export_writer *writer, struct export_track *process) {
     if (!process->is_named && process->name) {
         begin_event(writer, writer->state);
         NVTXT_OUT_LITERAL(&writer->out, "{\"ph\":\"M\",\"name\":\"process_name\",");
@@ -200,8 +128,8 @@ static void name_process(struct export_writer *writer, struct track *process) {
 }
 
 // A viewer sorts by the index, then by tid, so lanes come after their thread.
-static void name_thread(struct export_writer *writer, const struct track *track,
-                        const struct track *thread) {
+static void name_thread(struct export_writer *writer, const struct export_track *track,
+                        const struct export_track *thread) {
     struct nvtxt_out *out = &writer->out;
     begin_event(writer, writer->state);
     NVTXT_OUT_LITERAL(out, "{\"ph\":\"M\",\"name\":\"thread_sort_index\",");
@@ -219,19 +147,22 @@ static void name_thread(struct export_writer *writer, const struct track *track,
 }
 
 // Finds the track of an event; a new one is named first.
-static struct track *track_for(struct export_writer *writer, const struct lane_item *item) {
+static struct export_track *track_for(struct export_writer *writer, const struct lane_item *item) {
     struct chrome *chrome = writer->state;
-    struct track *last = chrome->last;
+    struct export_track *last = chrome->last;
     if (last && last->global_tid == item->global_tid && last->lane == (int)item->lane) {
         return last;
     }
-    struct track *track = track_of(chrome, item->global_tid, (int)item->lane);
+    struct export_track *track =
+        export_tracks_get(&chrome->tracks, item->global_tid, (int)item->lane);
     if (track && !track->is_named) {
-        struct track *process = process_of(chrome, item->global_tid);
-        const struct track *thread = track_of(chrome, item->global_tid, 0);
+        struct export_track *process = export_tracks_process(&chrome->tracks, item->global_tid);
+        const struct export_track *thread = export_tracks_get(&chrome->tracks, item->global_tid, 0);
         if (!process || !thread) {
             return NULL;
         }
+        track->id = chrome->next_tid;
+        chrome->next_tid += track->lane > 0;
         name_process(writer, process);
         name_thread(writer, track, thread);
         track->is_named = true;
@@ -410,9 +341,9 @@ static int write_item(struct export_writer *writer, const struct lane_item *item
     struct nvtxt_out *out = &writer->out;
     struct chrome *chrome = writer->state;
     const char *text = chrome->batch.text.data;
-    const struct track *track = track_for(writer, item);
+    const struct export_track *track = track_for(writer, item);
     if (!track) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     begin_event(writer, chrome);
     nvtxt_out_bytes(out, text + from, item->ids - from);
@@ -430,29 +361,16 @@ static int settle_chrome(struct export_writer *writer) {
     struct chrome *chrome = writer->state;
     struct lane_batch *batch = &chrome->batch;
     size_t from = 0;
-    int result = batch->text.error ? batch->text.error : lane_batch_place(batch, &chrome->lanes);
-    for (uint32_t i = 0; i < batch->count && result == 0; i++) {
-        result = write_item(writer, &batch->items[i], from);
+    int r = batch->text.error ?: lane_batch_place(batch, &chrome->lanes);
+    for (uint32_t i = 0; i < batch->count && r == 0; i++) {
+        r = write_item(writer, &batch->items[i], from);
         from = batch->items[i].stop;
     }
     lane_batch_clear(batch);
-    return result;
+    return r;
 }
 
 // ---- Rows ---------------------------------------------------------------------------------------
-
-// A marker with the name of a counter is a sample of it.
-static bool is_sample(const struct chrome *chrome, const struct store_named_event *row) {
-    const struct store_read_event *event = row->event;
-    if (!chrome->counters.first || event->type != NVTXT_EVENT_MARK) {
-        return false;
-    }
-    const struct store_read_name counter = {.kind = NVTXT_NAME_COUNTER,
-                                            .global_tid = event->global_tid,
-                                            .domain = row->domain,
-                                            .text = event->text};
-    return export_names_find(&chrome->counters, &counter) != NULL;
-}
 
 // For a viewer each argument of a counter is a series, so there are no others. False when a sample
 // has no number.
@@ -516,20 +434,21 @@ static int row_chrome(struct export_writer *writer, const struct store_named_eve
                                .start = event->start,
                                .end = event->end,
                                .is_range = event->type != NVTXT_EVENT_MARK};
-    if (!is_sample(chrome, row) || !put_sample(out, row, writer->base_ns, item)) {
+    if (!export_names_counter(&chrome->counters, row) ||
+        !put_sample(out, row, writer->base_ns, item)) {
         put_event(out, row, writer->base_ns, item);
     }
     item->stop = out->len;
-    int result = keep_names(chrome, row);
-    return result == 0 && lane_batch_is_full(batch) ? settle_chrome(writer) : result;
+    int r = keep_names(chrome, row);
+    return r == 0 && lane_batch_is_full(batch) ? settle_chrome(writer) : r;
 }
 
 static int end_chrome(struct export_writer *writer) {
     const struct chrome *chrome = writer->state;
-    int result = settle_chrome(writer);
+    int r = settle_chrome(writer);
     NVTXT_OUT_LITERAL(&writer->out, "\n]}\n");
     writer->changed = chrome->lanes.forced;
-    return result;
+    return r;
 }
 
 const struct export_format export_chrome = {.name = "chrome",

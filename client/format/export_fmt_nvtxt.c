@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes NVTXT. Each event becomes lines that make exactly this row again, in the order of the
-// rows. A range is opened and closed at once; the stack of its thread is then as before, so nothing
-// has to be remembered between events. A definition is written when the arguments of a call change.
+// Writes NVTXT: the calls of each event (export_calls.h), in the order of the rows. A range is
+// opened and closed at once; the stack of its thread is then as before, so nothing has to be
+// remembered between events.
 //
 // Names: a process is named before its first event. Each other name has the time of an event in the
 // store; it is written after that event, so that it has the same time after an import. Names whose
@@ -18,44 +18,22 @@
 // Without escapes a text cannot have both kinds of quotes or a line feed. Such a text is changed as
 // little as possible, and counted. In both cases that goes for a NUL, for what is not UTF-8 and for
 // what is too long for a line; JSON of another program that is none is left out, and counted.
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "client/format/export_fmt.h"
+#include "client/format/export_calls.h"
 #include "client/format/export_names.h"
-#include "protocol/base/refstr.h"
-#include "protocol/text/json_pieces.h"
+#include "protocol/base/origin.h"
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 
-#define CALL_BYTES 200 // a call without its texts is shorter
-
 #define HELLO "#nvtxt-session {\"protocol\":1,\"nvtx\":1}\n"
 
-enum command { MARKER, PUSH, POP, START_END, START, END, COMMANDS };
-
-// Arguments of the calls; a call with a text may have a payload after it, each may end in JSON.
-static const struct {
-    const char *name;
-    const char *arguments;
-    bool has_text;
-} commands[COMMANDS] = {
-    [MARKER] = {"Marker", "Time, ProcessId, ThreadId", true},
-    [PUSH] = {"RangePush", "Time, ProcessId, ThreadId", true},
-    [POP] = {"RangePop", "Time, ProcessId, ThreadId", false},
-    [START_END] = {"RangeStartEnd", "Start, End, ProcessId, ThreadId", true},
-    [START] = {"RangeStart", "Time, RangeId, ProcessId, ThreadId", true},
-    [END] = {"RangeEnd", "Time, RangeId, ProcessId, ThreadId", false},
-};
-
-enum { DEFINED = 1, PAYLOAD = 2, JSON = 4 };
-
 struct nvtxt_export {
-    unsigned defined[COMMANDS]; // 0: not yet; else DEFINED and what comes after its arguments
+    struct export_calls calls;
     bool resource_defined, counter_defined;
     struct export_names names;
     bool has_resources, has_counters;
@@ -71,231 +49,21 @@ struct nvtxt_export {
     int64_t event_pid, variable_pid; // of the last event; of the variable ProcessId; -1: none
 };
 
-// ---- Texts --------------------------------------------------------------------------------------
-
-static void put_text(struct export_writer *writer, struct nvtxt_slice text) {
-    writer->changed += !nvtxt_out_string(&writer->out, text, writer->nvtx);
-}
-
-// Whether texts of so many bytes may leave no room for a call in its line. Escapes may double them.
-static bool is_long(const struct export_writer *writer, size_t bytes) {
-    return (writer->nvtx ? 2 * bytes : bytes) + CALL_BYTES > NVTXT_OUT_LINE_BYTES;
-}
-
-static void put_string(struct nvtxt_out *out, const char *string) {
-    nvtxt_out_bytes(out, string, strlen(string));
-}
-
-static void put_assignment(struct export_writer *writer, const char *name,
-                           struct nvtxt_slice text) {
-    put_string(&writer->out, name);
-    NVTXT_OUT_LITERAL(&writer->out, "=");
-    put_text(writer, text);
-    NVTXT_OUT_LITERAL(&writer->out, "\n");
-}
-
-// A text that leaves no room for a call in its line goes into a variable before the call. Returns
-// true then.
-static bool put_variable(struct export_writer *writer, struct nvtxt_slice text) {
-    if (!is_long(writer, text.len)) {
-        return false;
-    }
-    put_assignment(writer, "M", text);
-    return true;
-}
-
-static void put_text_or_variable(struct export_writer *writer, struct nvtxt_slice text,
-                                 bool variable) {
-    NVTXT_OUT_LITERAL(&writer->out, ", ");
-    if (variable) {
-        NVTXT_OUT_LITERAL(&writer->out, "$M");
-    } else {
-        put_text(writer, text);
-    }
-}
-
-// JSON in a call, alone or beside a message of so many bytes: the same.
-static bool put_json_variable(struct export_writer *writer, struct nvtxt_slice json,
-                              size_t beside) {
-    if (json.len == 0 || !is_long(writer, json.len + beside)) {
-        return false;
-    }
-    put_assignment(writer, "J", json);
-    return true;
-}
-
-static void put_json(struct export_writer *writer, enum command command, struct nvtxt_slice json,
-                     bool variable) {
-    const struct nvtxt_export *state = writer->state;
-    if (!(state->defined[command] & JSON)) {
-        return;
-    }
-    NVTXT_OUT_LITERAL(&writer->out, ", ");
-    if (variable) {
-        NVTXT_OUT_LITERAL(&writer->out, "$J");
-    } else {
-        put_text(writer, json);
-    }
-}
-
-// ---- Calls --------------------------------------------------------------------------------------
-
-// In the extension an empty string says that there is none, so what was defined stays.
-static void define(struct export_writer *writer, enum command command, unsigned wanted) {
-    struct nvtxt_export *state = writer->state;
-    struct nvtxt_out *out = &writer->out;
-    wanted |= DEFINED | (writer->nvtx ? state->defined[command] : 0);
-    if (state->defined[command] == wanted) {
-        return;
-    }
-    state->defined[command] = wanted;
-    NVTXT_OUT_LITERAL(out, "@");
-    put_string(out, commands[command].name);
-    NVTXT_OUT_LITERAL(out, ", ");
-    put_string(out, commands[command].arguments);
-    if (commands[command].has_text) {
-        NVTXT_OUT_LITERAL(out, ", CategoryId, Color, Message");
-    }
-    if (wanted & PAYLOAD) {
-        NVTXT_OUT_LITERAL(out, ", Payload");
-    }
-    if (wanted & JSON) {
-        NVTXT_OUT_LITERAL(out, ", Json");
-    }
-    NVTXT_OUT_LITERAL(out, "\n");
-}
-
-static void put_number(struct nvtxt_out *out, int64_t number) {
-    NVTXT_OUT_LITERAL(out, ", ");
-    nvtxt_out_int(out, number);
-}
-
-static void put_thread(struct nvtxt_out *out, uint64_t global_tid) {
-    put_number(out, store_event_pid(global_tid));
-    put_number(out, store_event_tid(global_tid));
-}
-
-// A decimal without a type is a string; an infinite one is written so that it reads as infinite
-// again.
-static void put_payload(struct export_writer *writer, const struct nvtxt_payload *payload) {
-    static const char *const types[] = {
-        [NVTXT_PAYLOAD_NONE] = "",       [NVTXT_PAYLOAD_DOUBLE] = "",
-        [NVTXT_PAYLOAD_UINT64] = "u64:", [NVTXT_PAYLOAD_UINT32] = "u32:",
-        [NVTXT_PAYLOAD_INT32] = "i32:",  [NVTXT_PAYLOAD_FLOAT] = "f32:",
-    };
-    struct nvtxt_out *out = &writer->out;
-    if (payload->kind == NVTXT_PAYLOAD_INT64) {
-        put_number(out, payload->int64);
-        return;
-    }
-    NVTXT_OUT_LITERAL(out, ", \"");
-    put_string(out, types[payload->kind]);
-    if (payload->kind != NVTXT_PAYLOAD_NONE && !store_event_number(out, payload)) {
-        put_string(out, payload->real < 0 ? "-" : "");
-        put_string(out, payload->kind == NVTXT_PAYLOAD_FLOAT ? "inf" : "1e999");
-    }
-    NVTXT_OUT_LITERAL(out, "\"");
-}
-
-// A call that carries the event's attributes. `second` is End or RangeId where there is one.
-static void put_call(struct export_writer *writer, enum command command,
-                     const struct store_read_event *event, const int64_t *second,
-                     struct nvtxt_slice json) {
-    const struct nvtxt_export *state = writer->state;
-    struct nvtxt_out *out = &writer->out;
-    define(writer, command, (event->payload.kind ? PAYLOAD : 0u) | (json.len > 0 ? JSON : 0u));
-    bool json_variable = put_json_variable(writer, json, event->text.len);
-    bool variable = put_variable(writer, event->text);
-    put_string(out, commands[command].name);
-    put_number(out, event->start);
-    if (second) {
-        put_number(out, *second);
-    }
-    put_thread(out, event->global_tid);
-    put_number(out, event->category);
-    NVTXT_OUT_LITERAL(out, ", 0x");
-    char *room = nvtxt_out_room(out, 8);
-    for (int i = 0; room && i < 8; i++) {
-        room[i] = "0123456789ABCDEF"[event->color >> (28 - 4 * i) & 15];
-    }
-    out->len += room ? 8 : 0;
-    put_text_or_variable(writer, event->text, variable);
-    if (state->defined[command] & PAYLOAD) {
-        put_payload(writer, &event->payload);
-    }
-    put_json(writer, command, json, json_variable);
-    NVTXT_OUT_LITERAL(out, "\n");
-}
-
-static void put_end(struct export_writer *writer, enum command command, int64_t time,
-                    const int64_t *range_id, uint64_t global_tid, struct nvtxt_slice json) {
-    struct nvtxt_out *out = &writer->out;
-    define(writer, command, json.len > 0 ? JSON : 0u);
-    bool variable = put_json_variable(writer, json, 0);
-    put_string(out, commands[command].name);
-    put_number(out, time);
-    if (range_id) {
-        put_number(out, *range_id);
-    }
-    put_thread(out, global_tid);
-    put_json(writer, command, json, variable);
-    NVTXT_OUT_LITERAL(out, "\n");
-}
-
-struct ends { // what the two ends of a range say
-    struct nvtxt_slice begin, end;
-};
-
-// The JSON of an event, as its calls give it. What they cannot give is left out.
-static struct ends ends_of(struct export_writer *writer, const struct store_read_event *event) {
-    struct ends ends = {{NULL, 0}, {NULL, 0}};
-    if (event->json.len == 0) {
-        return ends;
-    }
-    bool is_range = event->type != NVTXT_EVENT_MARK;
-    if (!is_range || !nvtxt_json_split(event->json, &ends.begin, &ends.end)) {
-        ends = (struct ends){event->json, {NULL, 0}};
-    }
-    if (!nvtxt_out_string_holds(ends.begin, true) || !nvtxt_out_string_holds(ends.end, true) ||
-        (ends.end.len == 0 && !nvtxt_json_is_value(ends.begin))) {
-        writer->changed++;
-        ends = (struct ends){{NULL, 0}, {NULL, 0}};
-    }
-    return ends;
-}
-
-static void put_event(struct export_writer *writer, const struct store_read_event *event) {
-    static const int64_t range_id = 1; // it is free again when the next range begins
-    struct ends json = ends_of(writer, event);
-    if (event->type == NVTXT_EVENT_MARK) {
-        put_call(writer, MARKER, event, NULL, json.begin);
-    } else if (event->type == NVTXT_EVENT_PUSH_POP) {
-        put_call(writer, PUSH, event, NULL, json.begin);
-        put_end(writer, POP, event->end, NULL, event->global_tid, json.end);
-    } else if (!event->ended_elsewhere && json.end.len == 0) {
-        put_call(writer, START_END, event, &event->end, json.begin);
-    } else {
-        put_call(writer, START, event, &range_id, json.begin);
-        put_end(writer, END, event->end, &range_id,
-                event->ended_elsewhere ? event->end_global_tid : event->global_tid, json.end);
-    }
-}
-
 // ---- Names --------------------------------------------------------------------------------------
 
-static int keep(struct nvtxt_refstr **kept, struct nvtxt_slice text) {
+static int keep_text(struct nvtxt_refstr **kept, struct nvtxt_slice text) {
     nvtxt_refstr_unref(*kept);
     *kept = nvtxt_refstr_new(text);
-    return *kept ? 0 : -ENOMEM;
+    return *kept ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static int set_display_name(struct export_writer *writer, struct nvtxt_slice name) {
     struct nvtxt_export *state = writer->state;
-    bool variable = put_variable(writer, name);
+    bool variable = calls_put_variable(writer, name);
     NVTXT_OUT_LITERAL(&writer->out, "SetFileDisplayName");
-    put_text_or_variable(writer, name, variable);
+    calls_put_text_or_variable(writer, name, variable);
     NVTXT_OUT_LITERAL(&writer->out, "\n");
-    return keep(&state->domain, name);
+    return keep_text(&state->domain, name);
 }
 
 static int set_domain_variable(struct export_writer *writer, struct nvtxt_slice domain) {
@@ -303,12 +71,12 @@ static int set_domain_variable(struct export_writer *writer, struct nvtxt_slice 
     if (nvtxt_slice_equal(nvtxt_refstr_slice(state->variable), domain)) {
         return 0;
     }
-    if (put_variable(writer, domain)) {
+    if (calls_put_variable(writer, domain)) {
         NVTXT_OUT_LITERAL(&writer->out, "Domain=$M\n");
     } else {
-        put_assignment(writer, "Domain", domain);
+        calls_assign(writer, "Domain", domain);
     }
-    return keep(&state->variable, domain);
+    return keep_text(&state->variable, domain);
 }
 
 // Makes `domain` the domain of the calls that follow. The display name counts where the variable is
@@ -320,9 +88,9 @@ static int set_domain(struct export_writer *writer, struct nvtxt_slice domain) {
         return nvtxt_slice_equal(display, domain) ? 0 : set_display_name(writer, domain);
     }
     if (domain.len == 0 && display.len > 0) {
-        int result = set_display_name(writer, domain);
-        if (result < 0) {
-            return result;
+        int r = set_display_name(writer, domain);
+        if (r < 0) {
+            return r;
         }
     }
     return set_domain_variable(writer, domain);
@@ -351,13 +119,13 @@ static void name_resource(struct export_writer *writer, const struct export_name
         NVTXT_OUT_LITERAL(out, "@SetResourceName, ProcessId, Kind, Handle, Name\n");
         state->resource_defined = true;
     }
-    bool variable = put_variable(writer, nvtxt_refstr_slice(name->text));
+    bool variable = calls_put_variable(writer, nvtxt_refstr_slice(name->text));
     NVTXT_OUT_LITERAL(out, "SetResourceName");
-    put_number(out, store_event_pid(name->global_tid));
-    put_text_or_variable(writer, nvtxt_refstr_slice(name->what), false);
+    calls_put_number(out, store_event_pid(name->global_tid));
+    calls_put_text_or_variable(writer, nvtxt_refstr_slice(name->what), false);
     snprintf(handle, sizeof(handle), ", \"0x%" PRIX64 "\"", name->handle);
-    put_string(out, handle);
-    put_text_or_variable(writer, nvtxt_refstr_slice(name->text), variable);
+    calls_put_string(out, handle);
+    calls_put_text_or_variable(writer, nvtxt_refstr_slice(name->text), variable);
     NVTXT_OUT_LITERAL(out, "\n");
 }
 
@@ -370,15 +138,15 @@ static void name_counter(struct export_writer *writer, const struct export_name 
         state->counter_defined = true;
     }
     put_process(writer, name->global_tid, false);
-    bool json_variable = put_json_variable(writer, json, text.len);
-    bool variable = put_variable(writer, text);
+    bool json_variable = calls_put_json_variable(writer, json, text.len);
+    bool variable = calls_put_variable(writer, text);
     NVTXT_OUT_LITERAL(out, "SetCounter");
-    put_text_or_variable(writer, text, variable);
+    calls_put_text_or_variable(writer, text, variable);
     NVTXT_OUT_LITERAL(out, ", ");
     if (json_variable) {
         NVTXT_OUT_LITERAL(out, "$J");
     } else {
-        put_text(writer, json);
+        calls_put_text(writer, json);
     }
     NVTXT_OUT_LITERAL(out, "\n");
 }
@@ -389,18 +157,18 @@ static void name_thing(struct export_writer *writer, const struct export_name *n
     if (name->kind == NVTXT_NAME_CATEGORY) {
         put_process(writer, name->global_tid, true);
     }
-    bool variable = put_variable(writer, text);
+    bool variable = calls_put_variable(writer, text);
     if (name->kind == NVTXT_NAME_CATEGORY) {
         NVTXT_OUT_LITERAL(out, "SetCategoryName");
-        put_number(out, name->category);
+        calls_put_number(out, name->category);
     } else if (name->kind == NVTXT_NAME_PROCESS) {
         NVTXT_OUT_LITERAL(out, "SetProcessName");
-        put_number(out, store_event_pid(name->global_tid));
+        calls_put_number(out, store_event_pid(name->global_tid));
     } else {
         NVTXT_OUT_LITERAL(out, "SetThreadName");
-        put_thread(out, name->global_tid);
+        calls_put_thread(out, name->global_tid);
     }
-    put_text_or_variable(writer, text, variable);
+    calls_put_text_or_variable(writer, text, variable);
     NVTXT_OUT_LITERAL(out, "\n");
 }
 
@@ -422,9 +190,9 @@ static int write_name(struct export_writer *writer, struct export_name *name) {
         return write_domain(writer, domain);
     }
     if (name->kind != NVTXT_NAME_THREAD && name->kind != NVTXT_NAME_PROCESS) {
-        int result = set_domain(writer, domain);
-        if (result < 0) {
-            return result;
+        int r = set_domain(writer, domain);
+        if (r < 0) {
+            return r;
         }
     }
     if (name->kind == NVTXT_NAME_RESOURCE) {
@@ -461,9 +229,9 @@ static int use_category(struct nvtxt_export *state, const struct store_named_eve
     if (export_names_use(&state->names, &category)) {
         return 0;
     }
-    int result = export_names_add(&state->names, &category);
+    int r = export_names_add(&state->names, &category);
     export_names_use(&state->names, &category);
-    return result;
+    return r;
 }
 
 // The name of the event's process; NULL when it has none. If only the resources of some processes
@@ -488,7 +256,7 @@ static int use_names(struct export_writer *writer, const struct store_named_even
     const struct store_read_event *event = row->event;
     *process = NULL;
     if (row->category.data && use_category(state, row) < 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (state->has_counters && event->type == NVTXT_EVENT_MARK) {
         export_names_use(&state->names, &(struct store_read_name){.kind = NVTXT_NAME_COUNTER,
@@ -528,8 +296,8 @@ static int look_at_domain(struct export_writer *writer, const struct store_named
     struct nvtxt_export *state = writer->state;
     struct store_read_name domain = {.kind = NVTXT_NAME_DOMAIN, .domain = row->domain};
     bool changes = !nvtxt_slice_equal(nvtxt_refstr_slice(state->domain), row->domain);
-    if (changes && keep(&state->domain, row->domain) < 0) {
-        return -ENOMEM;
+    if (changes && keep_text(&state->domain, row->domain) < 0) {
+        return nvtxt_origin(-ENOMEM);
     }
     if (row->domain.len == 0) {
         return 0;
@@ -551,7 +319,7 @@ static int look_at_name(void *context, struct export_name *name) {
         return 0;
     }
     name->used |= name->kind == NVTXT_NAME_DOMAIN;
-    return keep(&state->domain, nvtxt_refstr_slice(name->domain));
+    return keep_text(&state->domain, nvtxt_refstr_slice(name->domain));
 }
 
 // The extension brings escapes with it.
@@ -579,12 +347,14 @@ static int look_nvtxt(struct export_writer *writer, const struct store_named_eve
     writer->nvtx |= event->payload.kind > NVTXT_PAYLOAD_DOUBLE || event->json.len > 0 ||
                     needs_escapes(event->text);
     uint64_t last_tid = state->has_any ? state->last_tid : UINT64_MAX;
-    int result = use_names(writer, row, &process);
+    int r = use_names(writer, row, &process);
     state->has_any = true;
-    result = result ? result : look_at_domain(writer, row, last_tid);
-    return result ? result
-                  : export_names_each_at(&state->names, event->start, event->global_tid, false,
-                                         look_at_name, state);
+    r = r ?: look_at_domain(writer, row, last_tid);
+    if (r != 0) {
+        return r;
+    }
+    return export_names_each_at(&state->names, event->start, event->global_tid, false, look_at_name,
+                                state);
 }
 
 // ---- The format ---------------------------------------------------------------------------------
@@ -593,7 +363,7 @@ static int begin_nvtxt(struct export_writer *writer) {
     struct nvtxt_export *state = calloc(1, sizeof(*state));
     writer->state = state;
     if (!state) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     state->event_pid = state->variable_pid = -1;
     if (writer->looks) {
@@ -624,29 +394,29 @@ static int segment_nvtxt(struct export_writer *writer, struct store_reader *read
 static int row_nvtxt(struct export_writer *writer, const struct store_named_event *row) {
     struct nvtxt_export *state = writer->state;
     struct export_name *process;
-    int result = use_names(writer, row, &process);
-    if (result == 0 && process && !process->written) {
-        result = write_name(writer, process); // before its first event
+    int r = use_names(writer, row, &process);
+    if (r == 0 && process && !process->written) {
+        r = write_name(writer, process); // before its first event
     }
-    result = result ? result : set_domain(writer, row->domain);
-    if (result == 0) {
-        put_event(writer, row->event);
+    r = r ?: set_domain(writer, row->domain);
+    if (r == 0) {
+        calls_put_event(writer, row->event);
         state->event_pid = store_event_pid(row->event->global_tid);
-        result = export_names_each_at(&state->names, row->event->start, row->event->global_tid,
-                                      writer->nvtx, write_if_wanted, writer);
+        r = export_names_each_at(&state->names, row->event->start, row->event->global_tid,
+                                 writer->nvtx, write_if_wanted, writer);
     }
-    return result;
+    return r;
 }
 
 static int end_nvtxt(struct export_writer *writer) {
     const struct nvtxt_export *state = writer->state;
-    int result = 0;
-    for (struct export_name *name = state->names.first; name && result == 0; name = name->next) {
+    int r = 0;
+    for (struct export_name *name = state->names.first; name && r == 0; name = name->next) {
         if (!name->written && is_wanted(writer, name)) {
-            result = write_name(writer, name);
+            r = write_name(writer, name);
         }
     }
-    return result;
+    return r;
 }
 
 static void free_nvtxt(struct export_writer *writer) {

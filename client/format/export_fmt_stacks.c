@@ -4,15 +4,14 @@
 // speedscope's JSON (https://www.speedscope.app/file-format-schema.json) has each range, in a
 // profile for each thread. "folded" has one line for each different stack, with the time that was
 // spent in it and in nothing inside of it, as flamegraph.pl and others read it.
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "client/format/export_fmt.h"
 #include "client/format/export_stacks.h"
-#include "protocol/base/chars.h"
-#include "protocol/base/hash.h"
+#include "protocol/base/origin.h"
+#include "protocol/base/scan.h"
 #include "protocol/base/utf8.h"
+#include "protocol/table/hash.h"
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -20,7 +19,7 @@
 
 static int begin_stacks(struct export_writer *writer) {
     writer->state = export_stacks_new();
-    return writer->state ? 0 : -ENOMEM;
+    return writer->state ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static int row_stacks(struct export_writer *writer, const struct store_named_event *row) {
@@ -131,13 +130,13 @@ static int end_speedscope(struct export_writer *writer) {
         NVTXT_OUT_LITERAL(out, "}");
     }
     NVTXT_OUT_LITERAL(out, "]},\"profiles\":[");
-    int result = export_stacks_visit(writer->state, &visitor, &writer->changed);
+    int r = export_stacks_visit(writer->state, &visitor, &writer->changed);
     if (scope.comma) {
         NVTXT_OUT_LITERAL(out, "]}");
     }
     NVTXT_OUT_LITERAL(out, "]}\n");
     tell_if_empty(writer);
-    return result;
+    return r;
 }
 
 const struct export_format export_speedscope = {.name = "speedscope",
@@ -200,15 +199,15 @@ static int begin_fold(void *context, const struct export_stack *stack) {
     struct fold *process = fold_of(folded, NULL, stack->process);
     folded->top = process ? fold_of(folded, process, stack->thread) : NULL;
     folded->since = stack->start;
-    return folded->top ? 0 : -ENOMEM;
+    return folded->top ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static int open_fold(void *context, uint32_t frame, int64_t at) {
     struct folded *folded = context;
     spend(folded, at);
     struct fold *inner = fold_of(folded, folded->top, export_stacks_frame(folded->stacks, frame));
-    folded->top = inner ? inner : folded->top;
-    return inner ? 0 : -ENOMEM;
+    folded->top = inner ?: folded->top;
+    return inner ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static int close_fold(void *context, uint32_t frame, int64_t at) {
@@ -226,13 +225,9 @@ static int end_fold(void *context) {
 
 // Semicolons separate the frames, and a line is a stack.
 static void put_label(struct nvtxt_out *out, struct nvtxt_slice label) {
+    (void)nvtxt_out_room(out, NVTXT_UTF8_GROWTH * label.len); // which may empty it
     size_t begun = out->len;
-    char *room = nvtxt_out_room(out, 3 * label.len);
-    if (!room) {
-        return;
-    }
-    begun = out->len; // making room may have emptied it
-    out->len += nvtxt_utf8_repair(room, label);
+    nvtxt_out_repaired(out, label);
     for (size_t i = begun; i < out->len; i++) {
         char byte = out->data[i];
         out->data[i] = byte == ';' ? ':' : nvtxt_is_ascii_control(byte) ? ' ' : byte;
@@ -265,8 +260,8 @@ static int end_folded(struct export_writer *writer) {
     struct folded folded = {.stacks = writer->state, .last = &folded.first};
     const struct export_stacks_visitor visitor = {begin_fold, open_fold, close_fold, end_fold,
                                                   &folded};
-    int result = export_stacks_visit(writer->state, &visitor, &writer->changed);
-    for (struct fold *fold = folded.first; fold && result == 0; fold = fold->next) {
+    int r = export_stacks_visit(writer->state, &visitor, &writer->changed);
+    for (struct fold *fold = folded.first; fold && r == 0; fold = fold->next) {
         if (fold->own_ns > 0) {
             put_path(out, fold);
             NVTXT_OUT_LITERAL(out, " ");
@@ -281,7 +276,7 @@ static int end_folded(struct export_writer *writer) {
     }
     nvtxt_hash_deinit(&folded.folds);
     tell_if_empty(writer);
-    return result;
+    return r;
 }
 
 const struct export_format export_folded = {.name = "folded",

@@ -4,10 +4,9 @@
 // wait for an event. A name that waits leaves the second table when its event comes.
 #include "client/format/export_names.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
-#include "protocol/base/hash.h"
+#include "protocol/base/origin.h"
 
 // What a name belongs to: a thread, or a process.
 static uint64_t owner_of(enum nvtxt_name_kind kind, uint64_t global_tid) {
@@ -15,9 +14,18 @@ static uint64_t owner_of(enum nvtxt_name_kind kind, uint64_t global_tid) {
 }
 
 static struct nvtxt_slice what_of(const struct store_read_name *thing) {
-    return thing->kind == NVTXT_NAME_RESOURCE  ? thing->resource_kind
-           : thing->kind == NVTXT_NAME_COUNTER ? thing->text
-                                               : (struct nvtxt_slice){NULL, 0};
+    switch (thing->kind) {
+    case NVTXT_NAME_RESOURCE:
+        return thing->resource_kind;
+    case NVTXT_NAME_COUNTER:
+        return thing->text;
+    case NVTXT_NAME_DOMAIN:
+    case NVTXT_NAME_CATEGORY:
+    case NVTXT_NAME_THREAD:
+    case NVTXT_NAME_PROCESS:
+        break;
+    }
+    return (struct nvtxt_slice){NULL, 0};
 }
 
 static uint64_t key_hash(const struct store_read_name *thing) {
@@ -50,7 +58,8 @@ static void free_name(struct export_name *name) {
     free(name);
 }
 
-static struct export_name *add(struct export_names *names, const struct store_read_name *given) {
+static struct export_name *add_name(struct export_names *names,
+                                    const struct store_read_name *given) {
     struct nvtxt_slice what = what_of(given);
     struct export_name *name = calloc(1, sizeof(*name));
     if (!name) {
@@ -80,10 +89,10 @@ static void stop_waiting(struct export_names *names, struct export_name *name) {
 
 static int wait_for_event(struct export_names *names, struct export_name *name) {
     uint64_t hash = nvtxt_hash_number((uint64_t)name->at);
-    int result = nvtxt_hash_add(&names->times, &name->by_time, hash);
-    name->waits = result == 0;
+    int r = nvtxt_hash_add(&names->times, &name->by_time, hash);
+    name->waits = r == 0;
     names->waiting += name->waits;
-    return result;
+    return r;
 }
 
 static bool is_same(const struct export_name *name, const struct store_read_name *given) {
@@ -96,7 +105,7 @@ static int set_texts(struct export_name *name, const struct store_read_name *giv
     struct nvtxt_refstr *json = given->json.len > 0 ? nvtxt_refstr_new(given->json) : NULL;
     if (!text || (given->json.len > 0 && !json)) {
         nvtxt_refstr_unref(text);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     nvtxt_refstr_unref(name->text);
     nvtxt_refstr_unref(name->json);
@@ -108,16 +117,16 @@ static int set_texts(struct export_name *name, const struct store_read_name *giv
 int export_names_add(struct export_names *names, const struct store_read_name *given) {
     struct export_name *name = export_names_find(names, given);
     if (!name) {
-        name = add(names, given);
+        name = add_name(names, given);
     }
     if (!name) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (is_same(name, given)) {
         return 0;
     }
     if (set_texts(name, given) < 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (name->waits) {
         stop_waiting(names, name);
@@ -126,6 +135,26 @@ int export_names_add(struct export_names *names, const struct store_read_name *g
     name->global_tid = given->global_tid;
     name->at = given->at;
     return store_read_name_has_time(given->kind) ? wait_for_event(names, name) : 0;
+}
+
+static int on_counter(void *context, const struct store_read_name *given) {
+    return export_names_add(context, given);
+}
+
+int export_names_add_counters(struct export_names *names, struct store_reader *reader) {
+    return store_read_counters(reader, on_counter, names);
+}
+
+const struct export_name *export_names_counter(const struct export_names *names,
+                                               const struct store_named_event *row) {
+    if (!names->first || row->event->type != NVTXT_EVENT_MARK) {
+        return NULL;
+    }
+    const struct store_read_name counter = {.kind = NVTXT_NAME_COUNTER,
+                                            .global_tid = row->event->global_tid,
+                                            .domain = row->domain,
+                                            .text = row->event->text};
+    return export_names_find(names, &counter);
 }
 
 // The name of a thread has that thread, also when another thread's event made it.
@@ -141,17 +170,17 @@ int export_names_each_at(struct export_names *names, int64_t at, uint64_t global
     if (names->waiting == 0) {
         return 0;
     }
-    int result = 0;
+    int r = 0;
     struct nvtxt_hash_node *node = nvtxt_hash_find(&names->times, nvtxt_hash_number((uint64_t)at));
-    while (node && result == 0) {
+    while (node && r == 0) {
         struct export_name *name = NVTXT_CONTAINER_OF(node, struct export_name, by_time);
         node = nvtxt_hash_next(node);
         if (name->at == at && is_of_event(name, global_tid, others)) {
             stop_waiting(names, name);
-            result = visit(context, name);
+            r = visit(context, name);
         }
     }
-    return result;
+    return r;
 }
 
 void export_names_deinit(struct export_names *names) {

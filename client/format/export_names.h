@@ -10,9 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "protocol/base/hash.h"
-#include "protocol/base/refstr.h"
+#include "protocol/base/slice.h"
 #include "protocol/interp/event.h"
+#include "protocol/table/hash.h"
+#include "store/read/event_members.h"
 #include "store/read/reader.h"
 
 struct export_name {
@@ -57,6 +58,14 @@ static inline struct export_name *export_names_use(const struct export_names *na
     }
     return name;
 }
+
+// Adds the counters of a segment. Returns what store_read_counters() does.
+int export_names_add_counters(struct export_names *names, struct store_reader *reader);
+
+// The counter that an event is a sample of: a marker with its name, in its process and domain.
+// NULL: none. It lives as long as the names.
+const struct export_name *export_names_counter(const struct export_names *names,
+                                               const struct store_named_event *row);
 
 // Visits the names that wait for an event of this thread that starts at `at`; they do not wait any
 // more. With `others` also names of categories that the source gave in another process: they stand

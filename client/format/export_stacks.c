@@ -5,20 +5,15 @@
 // later is the outer one: it ended later.
 #include "client/format/export_stacks.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/format/export_lanes.h"
-#include "protocol/base/hash.h"
-
-struct name { // of a frame
-    struct nvtxt_hash_node node;
-    uint32_t number;
-    size_t len;
-    char data[];
-};
+#include "client/lane/export_lanes.h"
+#include "protocol/base/origin.h"
+#include "protocol/table/arrays.h"
+#include "protocol/table/hash.h"
+#include "protocol/table/walk.h"
 
 struct thread {
     struct nvtxt_hash_node node;
@@ -37,16 +32,14 @@ struct range {
 };
 
 struct export_stacks {
-    struct nvtxt_hash by_text;
-    struct name **names; // owned, each
-    uint32_t name_count, name_room;
+    struct nvtxt_texts frames;
     struct nvtxt_hash by_tid;
     struct thread **threads; // owned, each
-    uint32_t thread_count, thread_room;
+    uint32_t thread_count;
+    size_t thread_room;
     struct range *ranges; // owned
-    uint32_t range_count, range_room;
-    uint32_t *open; // owned: the ranges that are open during the visit, the outermost first
-    uint32_t open_count, open_room;
+    uint32_t range_count;
+    size_t range_room;
 };
 
 struct export_stacks *export_stacks_new(void) {
@@ -65,65 +58,17 @@ void export_stacks_free(struct export_stacks *stacks) {
     if (!stacks) {
         return;
     }
-    for (uint32_t i = 0; i < stacks->name_count; i++) {
-        free(stacks->names[i]);
-    }
     for (uint32_t i = 0; i < stacks->thread_count; i++) {
         free_thread(stacks->threads[i]);
     }
-    nvtxt_hash_deinit(&stacks->by_text);
+    nvtxt_texts_deinit(&stacks->frames);
     nvtxt_hash_deinit(&stacks->by_tid);
-    free(stacks->names);
     free(stacks->threads);
     free(stacks->ranges);
-    free(stacks->open);
     free(stacks);
 }
 
-// Room for one more of `size` bytes. Returns 0 or -ENOMEM, also when numbers run out.
-static int grow(void *array, uint32_t count, uint32_t *room, size_t size) {
-    void **at = array;
-    if (count < *room) {
-        return 0;
-    }
-    if (*room > UINT32_MAX / 2) {
-        return -ENOMEM;
-    }
-    uint32_t more = *room ? *room * 2 : 64;
-    void *grown = realloc(*at, more * size);
-    if (!grown) {
-        return -ENOMEM;
-    }
-    *at = grown;
-    *room = more;
-    return 0;
-}
-
 // ---- Taking rows --------------------------------------------------------------------------------
-
-static int frame_of(struct export_stacks *stacks, struct nvtxt_slice text, uint32_t *frame) {
-    uint64_t hash = nvtxt_hash_bytes(text);
-    struct name *name;
-    NVTXT_HASH_FIND(name, node, &stacks->by_text, hash,
-                    nvtxt_slice_equal((struct nvtxt_slice){name->data, name->len}, text));
-    if (name) {
-        *frame = name->number;
-        return 0;
-    }
-    if (grow(&stacks->names, stacks->name_count, &stacks->name_room, sizeof(*stacks->names)) < 0) {
-        return -ENOMEM;
-    }
-    name = malloc(sizeof(*name) + text.len);
-    if (!name || nvtxt_hash_add(&stacks->by_text, &name->node, hash) < 0) {
-        free(name);
-        return -ENOMEM;
-    }
-    name->number = *frame = stacks->name_count;
-    name->len = text.len;
-    memcpy(name->data, text.len ? text.data : "", text.len);
-    stacks->names[stacks->name_count++] = name;
-    return 0;
-}
 
 static int copy_label(struct nvtxt_slice name, const char *what, uint32_t number, char **copy,
                       size_t *len) {
@@ -137,7 +82,7 @@ static int copy_label(struct nvtxt_slice name, const char *what, uint32_t number
     if (*copy) {
         memcpy(*copy, name.data, name.len);
     }
-    return *copy ? 0 : -ENOMEM;
+    return *copy ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static struct thread *new_thread(const struct store_named_event *row, uint32_t number) {
@@ -166,14 +111,14 @@ static int thread_of(struct export_stacks *stacks, const struct store_named_even
         *number = thread->number;
         return 0;
     }
-    if (grow(&stacks->threads, stacks->thread_count, &stacks->thread_room,
-             sizeof(struct thread *)) < 0) {
-        return -ENOMEM;
+    if (nvtxt_grow(&stacks->threads, &stacks->thread_room, stacks->thread_count + 1,
+                   sizeof(struct thread *)) < 0) {
+        return nvtxt_origin(-ENOMEM);
     }
     thread = new_thread(row, stacks->thread_count);
     if (!thread || nvtxt_hash_add(&stacks->by_tid, &thread->node, hash) < 0) {
         free_thread(thread);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     *number = stacks->thread_count;
     stacks->threads[stacks->thread_count++] = thread;
@@ -188,55 +133,55 @@ int export_stacks_add(struct export_stacks *stacks, const struct store_named_eve
     if (event->type == NVTXT_EVENT_MARK) {
         return 0;
     }
-    if (frame_of(stacks, event->text, &range.frame) < 0 ||
+    if (stacks->range_count == UINT32_MAX ||
+        nvtxt_texts_number(&stacks->frames, event->text, &range.frame) < 0 ||
         thread_of(stacks, row, &range.thread) < 0 ||
-        grow(&stacks->ranges, stacks->range_count, &stacks->range_room, sizeof(range)) < 0) {
-        return -ENOMEM;
+        nvtxt_grow(&stacks->ranges, &stacks->range_room, stacks->range_count + 1, sizeof(range)) <
+            0) {
+        return nvtxt_origin(-ENOMEM);
     }
     stacks->ranges[stacks->range_count++] = range;
     return 0;
 }
 
 uint32_t export_stacks_frames(const struct export_stacks *stacks) {
-    return stacks->name_count;
+    return (uint32_t)stacks->frames.count;
 }
 
 struct nvtxt_slice export_stacks_frame(const struct export_stacks *stacks, uint32_t frame) {
-    return (struct nvtxt_slice){stacks->names[frame]->data, stacks->names[frame]->len};
+    return nvtxt_texts_at(&stacks->frames, frame);
 }
 
 // ---- Sorting ------------------------------------------------------------------------------------
 
-#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
-
 static int by_time(const void *one, const void *other) {
     const struct range *a = one;
     const struct range *b = other;
-    int result = COMPARE(a->thread, b->thread);
-    result = result ? result : COMPARE(a->lane, b->lane);
-    result = result ? result : COMPARE(a->start, b->start);
-    result = result ? result : COMPARE(b->end, a->end);
-    return result ? result : COMPARE(b->order, a->order);
+    int r = NVTXT_ORDER(a->thread, b->thread);
+    r = r ?: NVTXT_ORDER(a->lane, b->lane);
+    r = r ?: NVTXT_ORDER(a->start, b->start);
+    r = r ?: NVTXT_ORDER(b->end, a->end);
+    return r ?: NVTXT_ORDER(b->order, a->order);
 }
 
-static int sort(struct export_stacks *stacks) {
+static int sort_ranges(struct export_stacks *stacks) {
     struct export_lanes lanes = {0};
     struct range *ranges = stacks->ranges;
-    int result = 0;
+    int r = 0;
     unsigned last = 0;
     if (stacks->range_count > 0) {
         qsort(ranges, stacks->range_count, sizeof(*ranges), by_time);
     }
-    for (uint32_t i = 0; i < stacks->range_count && result == 0; i++) {
-        result = export_lanes_place(&lanes, stacks->threads[ranges[i].thread]->global_tid,
-                                    ranges[i].start, ranges[i].end, &ranges[i].lane);
+    for (uint32_t i = 0; i < stacks->range_count && r == 0; i++) {
+        r = export_lanes_place(&lanes, stacks->threads[ranges[i].thread]->global_tid,
+                               ranges[i].start, ranges[i].end, &ranges[i].lane);
         last = ranges[i].lane > last ? ranges[i].lane : last;
     }
     export_lanes_deinit(&lanes);
-    if (result == 0 && last > 0) {
+    if (r == 0 && last > 0) {
         qsort(ranges, stacks->range_count, sizeof(*ranges), by_time);
     }
-    return result;
+    return r;
 }
 
 // ---- Sweeping -----------------------------------------------------------------------------------
@@ -244,41 +189,30 @@ static int sort(struct export_stacks *stacks) {
 struct sweep {
     struct export_stacks *stacks;
     const struct export_stacks_visitor *visitor;
+    struct nvtxt_walk open; // frames
     uint64_t cut;
 };
 
 // Closes what ends at `time` or before it.
 static int close_until(struct sweep *sweep, int64_t time) {
-    struct export_stacks *stacks = sweep->stacks;
-    int result = 0;
-    while (stacks->open_count > 0 && result == 0) {
-        const struct range *top = &stacks->ranges[stacks->open[stacks->open_count - 1]];
-        if (top->end > time) {
-            break;
-        }
-        stacks->open_count--;
-        result = sweep->visitor->close(sweep->visitor->context, top->frame, top->end);
+    const struct nvtxt_open *due;
+    int r = 0;
+    while (r == 0 && (due = nvtxt_walk_due(&sweep->open, time))) {
+        r = sweep->visitor->close(sweep->visitor->context, due->id, due->end);
+        nvtxt_walk_leave(&sweep->open);
     }
-    return result;
+    return r;
 }
 
-static int open_range(struct sweep *sweep, uint32_t number) {
-    struct export_stacks *stacks = sweep->stacks;
-    struct range *range = &stacks->ranges[number];
-    int result = close_until(sweep, range->start);
-    if (result == 0 && stacks->open_count > 0) {
-        const struct range *top = &stacks->ranges[stacks->open[stacks->open_count - 1]];
-        sweep->cut += range->end > top->end;
-        range->end = range->end < top->end ? range->end : top->end;
+static int open_range(struct sweep *sweep, const struct range *range) {
+    int64_t end = range->end;
+    int r = close_until(sweep, range->start);
+    if (r == 0 && sweep->open.count > 0 && end > nvtxt_walk_top(&sweep->open)->end) {
+        end = nvtxt_walk_top(&sweep->open)->end;
+        sweep->cut++;
     }
-    result =
-        result ? result
-               : grow(&stacks->open, stacks->open_count, &stacks->open_room, sizeof(*stacks->open));
-    if (result == 0) {
-        stacks->open[stacks->open_count++] = number;
-        result = sweep->visitor->open(sweep->visitor->context, range->frame, range->start);
-    }
-    return result;
+    r = r ?: nvtxt_walk_begin(&sweep->open, end, range->frame);
+    return r ?: sweep->visitor->open(sweep->visitor->context, range->frame, range->start);
 }
 
 // The ranges of one stack, from `first` on and before `next`.
@@ -294,28 +228,28 @@ static int sweep_stack(struct sweep *sweep, uint32_t first, uint32_t next) {
     for (uint32_t i = first; i < next; i++) {
         stack.end = ranges[i].end > stack.end ? ranges[i].end : stack.end;
     }
-    int result = visitor->begin(visitor->context, &stack);
-    for (uint32_t i = first; i < next && result == 0; i++) {
-        result = open_range(sweep, i);
+    int r = visitor->begin(visitor->context, &stack);
+    for (uint32_t i = first; i < next && r == 0; i++) {
+        r = open_range(sweep, &ranges[i]);
     }
-    result = result ? result : close_until(sweep, INT64_MAX);
-    sweep->stacks->open_count = 0;
-    return result ? result : visitor->end(visitor->context);
+    r = r ?: close_until(sweep, INT64_MAX);
+    return r ?: visitor->end(visitor->context);
 }
 
 int export_stacks_visit(struct export_stacks *stacks, const struct export_stacks_visitor *visitor,
                         uint64_t *cut) {
     struct sweep sweep = {.stacks = stacks, .visitor = visitor};
     const struct range *ranges = stacks->ranges;
-    int result = sort(stacks);
-    for (uint32_t first = 0, next; first < stacks->range_count && result == 0; first = next) {
+    int r = sort_ranges(stacks);
+    for (uint32_t first = 0, next; first < stacks->range_count && r == 0; first = next) {
         next = first + 1;
         while (next < stacks->range_count && ranges[next].thread == ranges[first].thread &&
                ranges[next].lane == ranges[first].lane) {
             next++;
         }
-        result = sweep_stack(&sweep, first, next);
+        r = sweep_stack(&sweep, first, next);
     }
+    nvtxt_walk_deinit(&sweep.open);
     *cut = sweep.cut;
-    return result;
+    return r;
 }

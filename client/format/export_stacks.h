@@ -9,7 +9,6 @@
 // of it (export_lanes.h), which is a separate stack.
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "client/format/export_fmt.h"

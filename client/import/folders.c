@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads folders with scandir(), which sorts. Opens only folders: a file is known by its stat().
-#include "client/import/folders.h"
+#include "client/import/import_job.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define ENDING ".nvtxt"
-#define CAPTURE "capture"
+#include "protocol/base/origin.h"
+#include "protocol/table/arrays.h"
 
 void folders_deinit(struct folders *folders) {
     for (size_t i = 0; i < folders->count; i++) {
         free(folders->files[i].path);
     }
+    for (size_t i = 0; i < folders->taken_count; i++) {
+        free(folders->taken[i].path);
+    }
     free(folders->files);
+    free(folders->taken);
     *folders = (struct folders){0};
 }
 
 static int is_nvtxt(const struct dirent *entry) {
-    size_t len = strlen(entry->d_name);
-    return entry->d_name[0] != '.' && len > sizeof(ENDING) - 1 &&
-           strcmp(entry->d_name + len - (sizeof(ENDING) - 1), ENDING) == 0;
+    return nvtxt_is_file_name(entry->d_name);
 }
 
 static int is_capture(const struct dirent *entry) {
-    return entry->d_name[0] != '.' && strcasestr(entry->d_name, CAPTURE) != NULL;
+    return nvtxt_is_capture_name(entry->d_name);
 }
 
 static bool is_listed(const struct folders *folders, const struct stat *status) {
@@ -48,25 +48,20 @@ static int add_file(struct folders *folders, const char *folder, const char *nam
     size_t len = strlen(folder);
     const char *slash = len > 0 && folder[len - 1] == '/' ? "" : "/";
     if (snprintf(path, sizeof(path), "%s%s%s", folder, slash, name) >= (int)sizeof(path)) {
-        return -ENAMETOOLONG;
+        return nvtxt_origin(-ENAMETOOLONG);
     }
     bool there =
         stat(path, &status) == 0; // the open of a link to nowhere fails later, with a message
     if (there && is_listed(folders, &status)) {
         return 0;
     }
-    if (folders->count == folders->room) {
-        size_t room = folders->room ? folders->room * 2 : 16;
-        struct folders_file *files = realloc(folders->files, room * sizeof(*files));
-        if (!files) {
-            return -ENOMEM;
-        }
-        folders->files = files;
-        folders->room = room;
+    if (nvtxt_grow(&folders->files, &folders->room, folders->count + 1, sizeof(*folders->files)) <
+        0) {
+        return nvtxt_origin(-ENOMEM);
     }
     char *copy = strdup(path);
     if (!copy) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     folders->files[folders->count++] =
         (struct folders_file){.path = copy,
@@ -76,39 +71,68 @@ static int add_file(struct folders *folders, const char *folder, const char *nam
     return 0;
 }
 
-// Adds the files of the folder itself, and their number to `*found`. Returns 0, FOLDERS_IS_NONE or
-// -errno.
-static int add_folder(struct folders *folders, const char *folder, size_t *found) {
-    struct dirent **entries = NULL;
-    int count = scandir(folder, &entries, is_nvtxt, alphasort);
-    int result = count >= 0 ? 0 : errno == ENOTDIR ? FOLDERS_IS_NONE : -errno;
-    for (int i = 0; i < count; i++) {
-        if (result == 0) {
-            result = add_file(folders, folder, entries[i]->d_name);
+// Notes that the folder was read; once, whatever its names.
+static int take_folder(struct folders *folders, const char *folder, size_t files) {
+    struct stat status;
+    if (stat(folder, &status) != 0) {
+        return nvtxt_origin(-errno);
+    }
+    for (size_t i = 0; i < folders->taken_count; i++) {
+        if (folders->taken[i].device == status.st_dev && folders->taken[i].inode == status.st_ino) {
+            return 0;
         }
+    }
+    char *path = strdup(folder);
+    struct folders_taken *taken =
+        path ? nvtxt_add(&folders->taken, &folders->taken_count, sizeof(*taken)) : NULL;
+    if (!taken) {
+        free(path);
+        return nvtxt_origin(-ENOMEM);
+    }
+    *taken = (struct folders_taken){path, status.st_dev, status.st_ino, files};
+    return 0;
+}
+
+// Lists what is in the folder. Returns 0, FOLDERS_IS_NONE or -errno.
+static int list_folder(const char *folder, int (*wants)(const struct dirent *),
+                       struct dirent ***entries, int *count) {
+    *entries = NULL;
+    *count = scandir(folder, entries, wants, alphasort);
+    return *count >= 0 ? 0 : errno == ENOTDIR ? FOLDERS_IS_NONE : nvtxt_origin(-errno);
+}
+
+// Adds the files of the folder itself, and their number to `*found`. Returns as list_folder().
+static int add_folder(struct folders *folders, const char *folder, size_t *found) {
+    struct dirent **entries;
+    int count;
+    int r = list_folder(folder, is_nvtxt, &entries, &count);
+    r = r ?: take_folder(folders, folder, (size_t)count);
+    for (int i = 0; i < count; i++) {
+        r = r ?: add_file(folders, folder, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);
     *found += count > 0 ? (size_t)count : 0;
-    return result;
+    return r;
 }
 
+// Returns as list_folder().
 static int add_captures(struct folders *folders, const char *folder, size_t *found) {
-    struct dirent **entries = NULL;
-    int result = 0;
-    int count = scandir(folder, &entries, is_capture, alphasort);
+    struct dirent **entries;
+    int count;
+    int r = list_folder(folder, is_capture, &entries, &count);
     for (int i = 0; i < count; i++) {
         char path[PATH_MAX];
         struct stat status;
         int len = snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
-        if (result >= 0 && len < (int)sizeof(path) && stat(path, &status) == 0 &&
+        if (r == 0 && len < (int)sizeof(path) && stat(path, &status) == 0 &&
             S_ISDIR(status.st_mode)) {
-            result = add_folder(folders, path, found);
+            r = add_folder(folders, path, found);
         }
         free(entries[i]);
     }
     free(entries);
-    return result < 0 ? result : 0;
+    return r;
 }
 
 // `folder` without slashes at its end; its real path when the last part is no name ("..", "/").
@@ -128,20 +152,18 @@ static void name_of(const char *folder, char name[PATH_MAX]) {
 int folders_add(struct folders *folders, const char *folder, size_t *found) {
     char name[PATH_MAX];
     *found = 0;
-    int result = add_folder(folders, folder, found);
-    if (result != 0) {
-        return result;
-    }
     name_of(folder, name);
     char *slash = strrchr(name, '/');
-    if (!strcasestr(slash ? slash + 1 : name, CAPTURE)) {
-        result = add_captures(folders, folder, found);
-    } else if (!slash) {
-        result = add_folder(folders, ".", found);
-    } else {
-        slash[slash == name] = '\0';
-        result = add_folder(folders, name, found);
+    bool is_session = !nvtxt_is_capture_name(nvtxt_base_name(name));
+    int r = is_session && folders->no_session ? 0 : add_folder(folders, folder, found);
+    if (is_session) {
+        r = r ?: add_captures(folders, folder, found);
+    } else if (!folders->no_session) {
+        if (slash) {
+            slash[slash == name] = '\0';
+        }
+        r = r ?: add_folder(folders, slash ? name : ".", found);
     }
-    *found = result < 0 ? 0 : *found;
-    return result;
+    *found = r < 0 ? 0 : *found;
+    return r;
 }

@@ -5,50 +5,40 @@
 // export gets its rows one by one.
 #include "client/import/import.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "client/common/clock.h"
-#include "client/common/signals.h"
-#include "client/common/term.h"
+#include "client/common/out_file.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 #include "protocol/lang/timebase.h"
 #include "store/copy/copy.h"
 #include "store/db/header.h"
 
 #define BATCH_BYTES ((size_t)16 << 20) // some hundred thousand events a transaction
 
-uint32_t import_file_mode(void) {
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~(uint32_t)mask;
-}
-
 enum outcome import_open(struct import *import, const char *path,
                          const struct load_options *options, struct term *term) {
-    const struct store_options how = {
-        .plain = true, .file_mode = import_file_mode(), .new_id = true};
+    const struct store_options how = {.plain = true, .file_mode = out_file_mode(), .new_id = true};
     char why[1024];
     *import = (struct import){.options = options, .term = term};
-    int result = store_open(&import->store, path, &how, why, sizeof(why));
-    if (result != STORE_DONE && signals_count() > 0) {
+    int r = store_open(&import->store, path, &how, why, sizeof(why));
+    if (r != STORE_DONE && signals_count() > 0) {
         return OUTCOME_STOPPED;
     }
-    if (result != STORE_DONE) {
+    if (r != STORE_DONE) {
         term_say(term, "%s", why);
-        return result == STORE_CORRUPT ? OUTCOME_BAD_DATA : OUTCOME_NO_OUTPUT;
+        return r == STORE_CORRUPT ? OUTCOME_BAD_DATA : OUTCOME_NO_OUTPUT;
     }
     import->next_id = store_next_source_id(import->store);
     import->batch = store_batch_new();
     const struct clock_here *clocks = &options->clocks;
-    for (size_t i = 0; import->batch && i < clocks->count && result == 0; i++) {
+    for (size_t i = 0; import->batch && i < clocks->count && r == 0; i++) {
         const struct clock_here_reading *reading = &clocks->readings[i];
-        result =
-            store_batch_clock(import->batch, nvtxt_timebase_name(reading->base), reading->clock_ns,
+        r = store_batch_clock(import->batch, nvtxt_timebase_name(reading->base), reading->clock_ns,
                               reading->realtime_ns, reading->uncertainty_ns);
     }
-    if (!import->batch || result != 0) {
+    if (!import->batch || r != 0) {
         term_say(term, "out of memory");
         import_abandon(import);
         return OUTCOME_SYSTEM;
@@ -72,19 +62,15 @@ void import_abandon(struct import *import) {
 
 // Writes the batch. Returns 0, or -errno after a message; there is none when a signal caused it.
 static int flush(struct import *import) {
-    int result = store_begin(import->store);
-    if (result == STORE_DONE) {
-        result = store_write(import->store, import->batch);
+    int r = store_begin(import->store);
+    r = r ?: store_write(import->store, import->batch);
+    r = r ?: store_commit(import->store);
+    if (r != STORE_DONE && signals_count() > 0) {
+        return nvtxt_origin(-EINTR);
     }
-    if (result == STORE_DONE) {
-        result = store_commit(import->store);
-    }
-    if (result != STORE_DONE && signals_count() > 0) {
-        return -EINTR;
-    }
-    if (result != STORE_DONE) {
+    if (r != STORE_DONE) {
         term_say(import->term, "%s", store_error(import->store));
-        return -EIO;
+        return nvtxt_origin(-EIO);
     }
     store_batch_reset(import->batch);
     import->share = NULL;
@@ -100,7 +86,7 @@ static int take_share(struct import *import) {
     if (!import->share) {
         import->share = store_batch_source(import->batch, &import->source);
         if (!import->share) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         store_batch_sink(import->share, &import->target.sink);
     }
@@ -123,18 +109,18 @@ static int on_pause(void *context, const struct nvtxt_interp *interp) {
     if (nvtxt_interp_has_nvtx(interp)) {
         store_batch_nvtx(import->share);
     }
-    int result = store_batch_progress(import->share, nvtxt_interp_counters(interp),
-                                      nvtxt_interp_display_name(interp));
-    if (result == 0 && store_batch_bytes(import->batch) >= BATCH_BYTES) {
-        result = flush(import);
-        result = result ? result : take_share(import);
+    int r = store_batch_progress(import->share, nvtxt_interp_counters(interp),
+                                 nvtxt_interp_display_name(interp));
+    if (r == 0 && store_batch_bytes(import->batch) >= BATCH_BYTES) {
+        r = flush(import);
+        r = r ?: take_share(import);
     }
-    return result;
+    return r;
 }
 
-// The file was read: `result` is OUTCOME_DONE, or OUTCOME_NO_INPUT when it could not be read to its
+// The file was read: `r` is OUTCOME_DONE, or OUTCOME_NO_INPUT when it could not be read to its
 // end. Returns OUTCOME_DONE, OUTCOME_FAULTS or -ENOMEM.
-static int end_input(struct import *import, struct diag_print *report, int result) {
+static int end_input(struct import *import, struct diag_print *report, int r) {
     const struct nvtxt_counters *counters = &import->counters;
     diag_print_summary(report, counters->lines, counters->events, counters->errors,
                        counters->warnings);
@@ -144,20 +130,20 @@ static int end_input(struct import *import, struct diag_print *report, int resul
                  report->name);
     }
     if (!import->nsys) {
-        const char *how = result == 0 ? "end" : "read-error";
-        int ended = store_batch_end_source(import->share, how, clock_realtime_ns());
+        const char *how = r == 0 ? "end" : "read-error";
+        int ended = store_batch_end_source(import->share, how, nvtxt_realtime_ns());
         if (ended < 0) {
             return ended;
         }
     }
-    return result != 0 || counters->errors > 0 ? OUTCOME_FAULTS : OUTCOME_DONE;
+    return r != 0 || counters->errors > 0 ? OUTCOME_FAULTS : OUTCOME_DONE;
 }
 
-static enum outcome say_failure(const struct import *import, int result) {
+static enum outcome say_failure(const struct import *import, int r) {
     if (signals_count() > 0) {
         return OUTCOME_STOPPED;
     }
-    enum outcome outcome = outcome_of_error(result, OUTCOME_IO);
+    enum outcome outcome = outcome_of_error(r, OUTCOME_IO);
     if (outcome == OUTCOME_SYSTEM) {
         term_say(import->term, "out of memory");
     } else if (import->nsys) {
@@ -174,30 +160,28 @@ enum outcome import_input(struct import *import, struct input *input) {
     import->source = (struct store_source){.id = import->next_id++,
                                            .kind = STORE_SOURCE_FILE,
                                            .name = input->name,
-                                           .opened_ns = clock_realtime_ns()};
+                                           .opened_ns = nvtxt_realtime_ns()};
     import->target = (struct load_target){
         .opened_ns = import->source.opened_ns, .on_pause = on_pause, .context = import};
     import->share = NULL;
     import->counters = (struct nvtxt_counters){0};
     import->display_name[0] = '\0';
-    int result = take_share(import);
-    if (result == 0) {
-        result = load_input(input, import->options, &report, &import->target, &import->counters);
+    int r = take_share(import);
+    r = r ?: load_input(input, import->options, &report, &import->target, &import->counters);
+    if (r == 0 || r == OUTCOME_NO_INPUT) {
+        r = end_input(import, &report, r);
     }
-    if (result == 0 || result == OUTCOME_NO_INPUT) {
-        result = end_input(import, &report, result);
-    }
-    return result < 0 ? say_failure(import, result) : (enum outcome)result;
+    return r < 0 ? say_failure(import, r) : (enum outcome)r;
 }
 
 enum outcome import_finish(struct import *import) {
     if (import->nsys) {
-        int result = store_nsys_finish(import->nsys);
-        return result == STORE_DONE ? OUTCOME_DONE : say_failure(import, -EIO);
+        int r = store_nsys_finish(import->nsys);
+        return r == STORE_DONE ? OUTCOME_DONE : say_failure(import, nvtxt_origin(-EIO));
     }
-    int result = store_batch_is_empty(import->batch) ? 0 : flush(import);
+    int r = store_batch_is_empty(import->batch) ? 0 : flush(import);
     import_abandon(import);
-    return result == 0 ? OUTCOME_DONE : signals_count() > 0 ? OUTCOME_STOPPED : OUTCOME_IO;
+    return r == 0 ? OUTCOME_DONE : signals_count() > 0 ? OUTCOME_STOPPED : OUTCOME_IO;
 }
 
 enum outcome import_check_replaced(const char *path, bool exports, struct term *term) {

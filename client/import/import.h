@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // client/import: the two programs that read NVTXT files without a daemon: nvtxt-import and
-// nvtxt-check. It owns the reading of files and folders (load.h, folders.h), the commands
+// nvtxt-check. It owns the reading of files and folders (load, folders), the commands
 // (import_job.h) and the rows on their way into a new store or a copy of one; it has one thread. A
 // command never changes a file that exists: it makes a new one, whole or not at all.
 //
@@ -10,8 +10,6 @@
 // memory than a short one.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "client/import/load.h"
@@ -62,6 +60,3 @@ void import_abandon(struct import *import); // closes without writing; fine when
 // that `merge` could have made. Returns NO_OUTPUT, or DONE; also DONE when there is no file or no
 // database, because out_file_init() checks these.
 enum outcome import_check_replaced(const char *path, bool exports, struct term *term);
-
-// The permissions of a new file, after the umask.
-uint32_t import_file_mode(void);

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command collect: the NVTXT files of report folders into a new store. It prints the two
-// summaries that a report has: a table of the files, and all messages. The messages come while the
-// files are loaded and are printed after the table, so they wait in an unlinked file.
+// summaries that a report has, a table of the files and all messages, and the folders. The messages
+// come while the files are loaded and are printed after the table, so they wait in an unlinked
+// file.
 #include "client/import/import_job.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "client/common/out_file.h"
-#include "client/import/folders.h"
 
-#define SESSION_VARIABLE "NSIGHT_ANALYSIS_SESSION_OUTPUT_PATH"
 #define NO_NAME "-" // for a file that sets no display name
 
 struct row { // of the Report Summary
@@ -37,35 +35,39 @@ struct collect {
 
 static enum outcome add_folder(struct collect *collect, const char *folder) {
     size_t found;
-    int result = folders_add(&collect->folders, folder, &found);
+    int r = folders_add(&collect->folders, folder, &found);
     if (found > 0) {
         return OUTCOME_DONE;
     }
     collect->faulty = true;
-    if (result == FOLDERS_IS_NONE) {
+    if (r == FOLDERS_IS_NONE) {
         term_say(collect->term, "%s is no folder: name files with 'nvtxt-import create -n'",
                  folder);
-    } else if (result < 0) {
-        term_say(collect->term, "%s: %s", folder, strerror(-result));
+    } else if (r < 0) {
+        term_say(collect->term, "%s: %s", folder, strerror(-r));
     } else {
-        term_say(collect->term, "%s: no *.nvtxt file is in it, nor in its session folder", folder);
+        term_say(collect->term,
+                 collect->folders.no_session
+                     ? "%s: no *.nvtxt file of a capture is in it"
+                     : "%s: no *.nvtxt file is in it, nor in its session folder",
+                 folder);
     }
-    return outcome_of_error(result, OUTCOME_DONE);
+    return outcome_of_error(r, OUTCOME_DONE);
 }
 
 static enum outcome find_files(struct collect *collect) {
     const struct import_job *job = collect->job;
-    enum outcome result = OUTCOME_DONE;
-    for (int i = 0; i < job->file_count && result == 0; i++) {
-        result = add_folder(collect, job->files[i]);
+    enum outcome r = OUTCOME_DONE;
+    for (int i = 0; i < job->file_count && r == 0; i++) {
+        r = add_folder(collect, job->files[i]);
     }
     if (job->file_count == 0) {
-        result = add_folder(collect, getenv(SESSION_VARIABLE));
+        r = add_folder(collect, getenv(NVTXT_SESSION_VARIABLE));
     }
-    if (result == 0 && collect->folders.count == 0) {
-        result = OUTCOME_NO_INPUT;
+    if (r == 0 && collect->folders.count == 0) {
+        r = OUTCOME_NO_INPUT;
     }
-    return result;
+    return r;
 }
 
 // ---- Loading ------------------------------------------------------------------------------------
@@ -74,9 +76,9 @@ static enum outcome find_files(struct collect *collect) {
 static enum outcome load_file(struct collect *collect, struct import *import, size_t index) {
     const struct folders_file *file = &collect->folders.files[index];
     struct row *row = &collect->rows[index];
-    enum outcome result = OUTCOME_FAULTS;
+    enum outcome r = OUTCOME_FAULTS;
     if (file->is_regular) {
-        result = import_file(import, file->path, &row->loaded);
+        r = import_file(import, file->path, &row->loaded);
     } else {
         term_say(collect->term, "%s is no file: it is left out", file->path);
     }
@@ -84,29 +86,29 @@ static enum outcome load_file(struct collect *collect, struct import *import, si
         char path[PATH_MAX];
         term_printable(path, sizeof(path), file->path);
         fprintf(collect->messages, "%s: error: it cannot be read\n", path);
-        return result;
+        return r;
     }
     memcpy(row->display_name, import->display_name, sizeof(row->display_name));
     row->events = import->counters.events;
     row->warnings = import->counters.warnings;
     row->errors = import->counters.errors;
-    return result;
+    return r;
 }
 
 static enum outcome load_files(struct collect *collect, struct import *import) {
     size_t loaded = 0;
     for (size_t i = 0; i < collect->folders.count; i++) {
-        enum outcome result = load_file(collect, import, i);
-        if (result > OUTCOME_FAULTS) {
-            return result;
+        enum outcome r = load_file(collect, import, i);
+        if (r > OUTCOME_FAULTS) {
+            return r;
         }
-        collect->faulty |= result == OUTCOME_FAULTS;
+        collect->faulty |= r == OUTCOME_FAULTS;
         loaded += collect->rows[i].loaded;
     }
     return loaded > 0 ? OUTCOME_DONE : OUTCOME_NO_INPUT;
 }
 
-static enum outcome fill(struct collect *collect, const struct out_file *out) {
+static enum outcome fill_store(struct collect *collect, const struct out_file *out) {
     struct import import;
     enum outcome status = import_open(&import, out->temp, &collect->job->load, collect->term);
     if (status != 0) {
@@ -116,7 +118,7 @@ static enum outcome fill(struct collect *collect, const struct out_file *out) {
     import.quiet = collect->job->quiet;
     import.messages = collect->messages;
     status = load_files(collect, &import);
-    status = status ? status : import_finish(&import);
+    status = status ?: import_finish(&import);
     import_abandon(&import);
     close(held);
     return status;
@@ -174,11 +176,22 @@ static void print_session(const struct collect *collect) {
     }
 }
 
+static void print_folders(const struct folders *folders) {
+    printf("\nFolders\n");
+    for (size_t i = 0; i < folders->taken_count; i++) {
+        const struct folders_taken *taken = &folders->taken[i];
+        char path[PATH_MAX];
+        term_printable(path, sizeof(path), taken->path);
+        printf("%s: %zu file%s\n", path, taken->files, taken->files == 1 ? "" : "s");
+    }
+}
+
 static enum outcome print_summaries(const struct collect *collect) {
     print_report(collect);
     if (!collect->job->quiet) {
         print_session(collect);
     }
+    print_folders(&collect->folders);
     if (fflush(stdout) != 0 || ferror(collect->messages)) {
         term_say(collect->term, "cannot write the summaries: %s", strerror(errno));
         return OUTCOME_IO;
@@ -188,7 +201,7 @@ static enum outcome print_summaries(const struct collect *collect) {
 
 // ---- The command --------------------------------------------------------------------------------
 
-static enum outcome run(struct collect *collect, struct out_file *out) {
+static enum outcome run_collect(struct collect *collect, struct out_file *out) {
     enum outcome status = find_files(collect);
     if (status != 0) {
         return status;
@@ -199,22 +212,18 @@ static enum outcome run(struct collect *collect, struct out_file *out) {
         term_say(collect->term, "cannot start: %s", strerror(errno));
         return OUTCOME_SYSTEM;
     }
-    status = fill(collect, out);
-    if (status == 0) {
-        status = out_file_publish(out, collect->term);
-    }
-    if (status == 0) {
-        status = print_summaries(collect);
-    }
+    status = fill_store(collect, out);
+    status = status ?: out_file_publish(out, collect->term);
+    status = status ?: print_summaries(collect);
     return status == OUTCOME_DONE && collect->faulty ? OUTCOME_FAULTS : status;
 }
 
 enum outcome import_collect(const struct import_job *job, struct term *term) {
-    struct collect collect = {.job = job, .term = term};
+    struct collect collect = {.job = job, .term = term, .folders.no_session = job->no_session};
     struct out_file out;
-    const char *session = getenv(SESSION_VARIABLE);
+    const char *session = getenv(NVTXT_SESSION_VARIABLE);
     if (job->file_count == 0 && (!session || !session[0])) {
-        term_say(term, "collect needs folders: name them, or set " SESSION_VARIABLE);
+        term_say(term, "collect needs folders: name them, or set " NVTXT_SESSION_VARIABLE);
         return arguments_refuse(term);
     }
     if (!job->output || job->input) {
@@ -227,7 +236,7 @@ enum outcome import_collect(const struct import_job *job, struct term *term) {
         return status;
     }
     import_ignore_target(job, term);
-    status = run(&collect, &out);
+    status = run_collect(&collect, &out);
     out_file_discard(&out);
     if (collect.messages) {
         fclose(collect.messages);

@@ -4,7 +4,6 @@
 // output, and loading files one after the other into whatever is open.
 #include "client/import/import_job.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,15 +11,15 @@
 
 enum outcome import_file(struct import *import, const char *path, bool *loaded) {
     struct input input;
-    int result = input_open(&input, path);
-    *loaded = result == 0;
-    if (result == INPUT_IS_FOLDER) {
+    int r = input_open(&input, path);
+    *loaded = r == 0;
+    if (r == INPUT_IS_FOLDER) {
         term_say(import->term, "%s is a folder: name its files, or use 'nvtxt-import collect'",
                  input.name);
-    } else if (result != 0) {
-        term_say(import->term, "%s: %s", input.name, input_why(result));
+    } else if (r != 0) {
+        term_say(import->term, "%s: %s", input.name, input_why(r));
     }
-    if (result != 0) {
+    if (r != 0) {
         return OUTCOME_FAULTS;
     }
     enum outcome outcome = import_input(import, &input);
@@ -33,12 +32,12 @@ enum outcome import_files(struct import *import, const struct import_job *job) {
     bool any = false;
     for (int i = 0; i < job->file_count; i++) {
         bool loaded;
-        enum outcome result = import_file(import, job->files[i], &loaded);
-        if (result > OUTCOME_FAULTS) {
-            return result;
+        enum outcome r = import_file(import, job->files[i], &loaded);
+        if (r > OUTCOME_FAULTS) {
+            return r;
         }
         any |= loaded;
-        status = result > status ? result : status;
+        status = r > status ? r : status;
     }
     return any ? status : OUTCOME_NO_INPUT;
 }
@@ -53,9 +52,7 @@ enum outcome import_begin_output(const struct import_job *job, bool exports, str
     if (status == 0 && job->force) {
         status = import_check_replaced(job->output, exports, term);
     }
-    if (status == 0) {
-        status = out_file_init(out, term, job->output, job->force);
-    }
+    status = status ?: out_file_init(out, term, job->output, job->force);
     if (status == 0) {
         out_file_sweep(out);
     }
@@ -69,8 +66,8 @@ void import_ignore_target(const struct import_job *job, struct term *term) {
 }
 
 // Loads everything into the temporary file. With DONE and FAULTS there is a store to keep.
-static enum outcome fill(const struct import_job *job, struct term *term,
-                         const struct out_file *out) {
+static enum outcome fill_store(const struct import_job *job, struct term *term,
+                               const struct out_file *out) {
     struct import import;
     enum outcome status = import_open(&import, out->temp, &job->load, term);
     if (status != 0) {
@@ -80,8 +77,8 @@ static enum outcome fill(const struct import_job *job, struct term *term,
     import.quiet = job->quiet;
     status = import_files(&import, job);
     if (status <= OUTCOME_FAULTS) {
-        enum outcome result = import_finish(&import);
-        status = result ? result : status;
+        enum outcome r = import_finish(&import);
+        status = r ?: status;
     }
     import_abandon(&import);
     close(held);
@@ -104,10 +101,10 @@ enum outcome import_create(const struct import_job *job, struct term *term) {
         return status;
     }
     import_ignore_target(job, term);
-    status = fill(job, term, &out);
+    status = fill_store(job, term, &out);
     if (status <= OUTCOME_FAULTS) {
-        enum outcome result = out_file_publish(&out, term);
-        return result ? result : status;
+        enum outcome r = out_file_publish(&out, term);
+        return r ?: status;
     }
     out_file_discard(&out);
     return status;

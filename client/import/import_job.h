@@ -4,10 +4,11 @@
 // at all: it is written under a temporary name in the same folder.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 #include "client/import/import.h"
+#include "protocol/base/slice.h"
 
 struct out_file;
 
@@ -20,7 +21,8 @@ struct import_job {
     bool quiet;      // no diagnostics, no progress
     bool has_target; // `target` was given: upper 16 bits of globalTid
     uint16_t target;
-    bool prolong; // --update-report-time
+    bool prolong;    // --update-report-time
+    bool no_session; // --no-session-files
     struct load_options load;
 };
 
@@ -45,3 +47,35 @@ enum outcome import_file(struct import *import, const char *path, bool *loaded);
 
 // For commands that make a store: its globalTid has no target. Prints a message if one was given.
 void import_ignore_target(const struct import_job *job, struct term *term);
+
+// ---- Folders ------------------------------------------------------------------------------------
+
+// The NVTXT files of report folders. A report is in a capture folder, whose name contains
+// "capture" (`project_Capture_000`), and the capture folder is in a session folder. The files of
+// both folders belong to the report, unless `no_session` is set. So for a capture folder the files
+// of its parent are found too, and for any other folder the files of the capture folders in it.
+struct folders {
+    struct folders_file {
+        char *path; // owned
+        dev_t device;
+        ino_t inode; // a file with two names, or found through a link, is listed once
+        bool is_regular;
+    } *files; // owned
+    size_t count, room;
+    struct folders_taken { // those that were read, in this order
+        char *path;        // owned
+        dev_t device;
+        ino_t inode;
+        size_t files; // found in it
+    } *taken;         // owned
+    size_t taken_count;
+    bool no_session; // the files of session folders are left out; set by the caller
+};
+
+// Adds the `*.nvtxt` files of `folder` and of the folders that belong to it, sorted by name within
+// each folder, without hidden ones. Returns 0 with the number of files found, which counts files
+// that were listed before too; or FOLDERS_IS_NONE when `folder` is a file, or -errno, with 0 files.
+enum { FOLDERS_IS_NONE = NVTXT_WRONG + 1 };
+int folders_add(struct folders *folders, const char *folder, size_t *found);
+
+void folders_deinit(struct folders *folders); // fine when zeroed

@@ -10,15 +10,12 @@
 // began (none before 2022 does) takes them unchanged, and a message says so.
 #include "client/import/import_job.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/common/clock.h"
 #include "client/common/out_file.h"
-#include "client/common/signals.h"
+#include "client/common/outcome.h"
+#include "protocol/base/clock.h"
 #include "store/copy/copy.h"
 
 struct merge {
@@ -32,14 +29,14 @@ struct merge {
 static int on_step(void *context, uint64_t done, uint64_t total) {
     const struct merge *merge = context;
     if (!merge->job->quiet && total > 0) {
-        term_progress(merge->term, clock_monotonic_ms(), "%.0f%% copied: %s",
+        term_progress(merge->term, nvtxt_monotonic_ms(), "%.0f%% copied: %s",
                       100.0 * (double)done / (double)total, merge->job->input);
     }
     return signals_count() > 0; // ends the copy
 }
 
-static enum outcome outcome_of(int result) {
-    switch (result) {
+static enum outcome outcome_of(int r) {
+    switch (r) {
     case STORE_BUSY:
         return OUTCOME_LATER;
     case STORE_NEWER:
@@ -59,10 +56,10 @@ static enum outcome copy_input(struct merge *merge, const struct out_file *out,
                                enum store_copy_kind *kind) {
     const struct store_copy_watch watch = {.on_step = on_step, .context = merge};
     char why[1024] = "";
-    int result = store_copy(merge->job->input, out->temp, import_file_mode(), &watch, kind, why,
-                            sizeof(why));
+    int r =
+        store_copy(merge->job->input, out->temp, out_file_mode(), &watch, kind, why, sizeof(why));
     term_wipe(merge->term);
-    if (result == STORE_DONE) {
+    if (r == STORE_DONE) {
         return OUTCOME_DONE;
     }
     if (signals_count() > 0) {
@@ -71,7 +68,7 @@ static enum outcome copy_input(struct merge *merge, const struct out_file *out,
     if (why[0]) {
         term_say(merge->term, "%s", why);
     }
-    return outcome_of(result);
+    return outcome_of(r);
 }
 
 // ---- Where events go ----------------------------------------------------------------------------
@@ -118,16 +115,16 @@ static enum outcome open_export(struct merge *merge, struct import *import, cons
     struct store_nsys *nsys;
     struct store_nsys_place place = {.prolong = merge->job->prolong};
     char why[1024];
-    int result = store_nsys_open(&nsys, path, merge->job->input, why, sizeof(why));
-    if (result != STORE_DONE && signals_count() > 0) {
+    int r = store_nsys_open(&nsys, path, merge->job->input, why, sizeof(why));
+    if (r != STORE_DONE && signals_count() > 0) {
         return OUTCOME_STOPPED;
     }
-    if (result != STORE_DONE) {
+    if (r != STORE_DONE) {
         term_say(merge->term, "%s", why);
-        return result < 0 || result == STORE_FAILED ? outcome_of_error(result, OUTCOME_BAD_DATA)
-                                                    : outcome_of(result);
+        return r < 0 || r == STORE_FAILED ? outcome_of_error(r, OUTCOME_BAD_DATA) : outcome_of(r);
     }
     const struct store_export_facts *facts = store_nsys_facts(nsys);
+    place.prolong = place.prolong || facts->is_copy;
     enum outcome outcome = choose_target(merge, facts, &place.target);
     if (outcome == OUTCOME_DONE) {
         choose_timeline(merge, facts, &place.zero_ns);
@@ -153,7 +150,7 @@ static void print_outside(const struct merge *merge, const struct store_nsys *ns
     const struct store_nsys_counts *counts = store_nsys_counts(nsys);
     const struct store_export_facts *facts = store_nsys_facts(nsys);
     char number[TERM_COUNT_SIZE];
-    if (merge->job->prolong || !facts->has_window) {
+    if (merge->job->prolong || facts->is_copy || !facts->has_window) {
         term_say(merge->term,
                  "%s event%s left out: in the time of %s, from the beginning of its session on, "
                  "signed 64-bit nanoseconds do not hold them",
@@ -206,18 +203,18 @@ static enum outcome load_all(struct merge *merge, struct import *import) {
     import->quiet = merge->job->quiet;
     enum outcome status = import_files(import, merge->job);
     if (status <= OUTCOME_FAULTS) {
-        enum outcome result = import_finish(import);
-        if (result == 0 && import->nsys) {
+        enum outcome r = import_finish(import);
+        if (r == 0 && import->nsys) {
             print_counts(merge, import->nsys);
         }
-        status = result ? result : status;
+        status = r ?: status;
     }
     import_abandon(import);
     return status;
 }
 
 // Fills the temporary file. With DONE and FAULTS it is kept.
-static enum outcome fill(struct merge *merge, const struct out_file *out) {
+static enum outcome fill_store(struct merge *merge, const struct out_file *out) {
     struct import import;
     enum store_copy_kind kind;
     enum outcome status = copy_input(merge, out, &kind);
@@ -231,15 +228,9 @@ static enum outcome fill(struct merge *merge, const struct out_file *out) {
         status = import_open(&import, out->temp, &merge->load, merge->term);
     }
     int held = out_file_hold(out);
-    status = status ? status : load_all(merge, &import);
+    status = status ?: load_all(merge, &import);
     close(held);
     return status;
-}
-
-static bool is_same_file(const char *a, const char *b) {
-    struct stat status[2];
-    return stat(a, &status[0]) == 0 && stat(b, &status[1]) == 0 &&
-           status[0].st_dev == status[1].st_dev && status[0].st_ino == status[1].st_ino;
 }
 
 static enum outcome check_job(const struct import_job *job, struct term *term) {
@@ -251,7 +242,7 @@ static enum outcome check_job(const struct import_job *job, struct term *term) {
         term_say(term, "merge needs %s", missing);
         return arguments_refuse(term);
     }
-    if (is_same_file(job->input, job->output)) {
+    if (input_is_same(job->input, job->output)) {
         term_say(term,
                  "%s and %s are the same file, and the input is never changed: name another -o",
                  job->input, job->output);
@@ -264,16 +255,14 @@ enum outcome import_merge(const struct import_job *job, struct term *term) {
     struct merge merge = {.job = job, .term = term, .load = job->load};
     struct out_file out;
     enum outcome status = check_job(job, term);
-    if (status == 0) {
-        status = import_begin_output(job, true, &out, term);
-    }
+    status = status ?: import_begin_output(job, true, &out, term);
     if (status != 0) {
         return status;
     }
-    status = fill(&merge, &out);
+    status = fill_store(&merge, &out);
     if (status <= OUTCOME_FAULTS) {
-        enum outcome result = out_file_publish(&out, term);
-        return result ? result : status;
+        enum outcome r = out_file_publish(&out, term);
+        return r ?: status;
     }
     out_file_discard(&out);
     return status;

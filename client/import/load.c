@@ -5,7 +5,6 @@
 // cannot be read twice is copied to an unlinked file for that.
 #include "client/import/load.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -13,9 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/common/clock.h"
-#include "client/common/signals.h"
+#include "client/common/outcome.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/frame.h"
+#include "protocol/base/origin.h"
 #include "protocol/wire/hello.h"
 
 #define READ_BYTES ((size_t)256 << 10)
@@ -32,19 +32,20 @@ struct load {
     int64_t begun_ms;
 };
 
-static int take_clock(const struct arguments_value *value) {
+static int take_clock(const struct nvtxt_option_value *value) {
     clock_here_measure(value->field);
-    return strcmp(value->text, "here") == 0 ? 0 : ARGUMENTS_WRONG;
+    return strcmp(value->text, "here") == 0 ? 0 : NVTXT_WRONG;
 }
 
 #define AT(field) offsetof(struct load_options, field)
 
-const struct arguments_row load_rows[] = {
-    {.kind = ARGUMENTS_GROUP, .at = AT(mapping), .group = arguments_mapping_rows},
-    {"pid", 0, ARGUMENTS_PID, .at = AT(default_pid), .wanted = ARGUMENTS_A_PID},
-    {"origin", 0, ARGUMENTS_NUMBER, .at = AT(origin_ns), .has = AT(has_origin),
+const struct nvtxt_option load_rows[] = {
+    {.kind = NVTXT_OPTION_GROUP, .at = AT(mapping), .group = arguments_mapping_rows},
+    {"pid", 0, NVTXT_OPTION_PID, .at = AT(default_pid), .wanted = NVTXT_OPTION_A_PID},
+    {"origin", 0, NVTXT_OPTION_NUMBER, .at = AT(origin_ns), .has = AT(has_origin),
      .wanted = "nanoseconds since 1970", .least = INT64_MIN},
-    {"clock", 0, ARGUMENTS_OTHER, .at = AT(clocks), .wanted = "the word here", .take = take_clock},
+    {"clock", 0, NVTXT_OPTION_OTHER, .at = AT(clocks), .wanted = "the word here",
+     .take = take_clock},
     {0},
 };
 
@@ -74,21 +75,21 @@ static int on_diag(void *context, const struct nvtxt_diag *diag) {
 static int take_hello(const struct load *load, struct nvtxt_slice line) {
     bool escapes;
     bool nvtx;
-    int result = nvtxt_hello_of_file(line, &escapes, &nvtx);
-    if (result > 0) {
+    int r = nvtxt_hello_of_file(line, &escapes, &nvtx);
+    if (r > 0) {
         nvtxt_interp_extend(load->interp, escapes, nvtx);
     }
-    return result < 0 ? result : 0;
+    return r < 0 ? r : 0;
 }
 
 static int take_line(struct load *load, int kind, struct nvtxt_slice line) {
     const struct nvtxt_sink sink = {on_event, on_name, on_diag, load};
-    int result = 0;
+    int r = 0;
     if (nvtxt_interp_counters(load->interp)->lines == 0 && kind == NVTXT_FRAME_LINE) {
-        result = take_hello(load, line);
+        r = take_hello(load, line);
     }
-    if (result < 0) {
-        return result;
+    if (r < 0) {
+        return r;
     }
     if (kind == NVTXT_FRAME_LINE) {
         return nvtxt_interp_line(load->interp, line, &sink);
@@ -99,24 +100,27 @@ static int take_line(struct load *load, int kind, struct nvtxt_slice line) {
 static int take_bytes(struct load *load, struct nvtxt_slice bytes) {
     struct nvtxt_slice line;
     int kind;
-    int result = 0;
-    while (result == 0 && (kind = nvtxt_frame_next(&load->frame, &bytes, &line)) != 0) {
-        result = kind < 0 ? kind : take_line(load, kind, line);
+    int r = 0;
+    while (r == 0 && (kind = nvtxt_frame_next(&load->frame, &bytes, &line)) != 0) {
+        if (kind < 0) {
+            return kind;
+        }
+        r = take_line(load, kind, line);
     }
-    return result;
+    return r;
 }
 
 static int take_end(struct load *load) {
     const struct nvtxt_sink sink = {on_event, on_name, on_diag, load};
     struct nvtxt_slice line;
     int kind = nvtxt_frame_finish(&load->frame, &line);
-    int result = kind > 0 ? take_line(load, kind, line) : kind;
-    return result == 0 ? nvtxt_interp_end(load->interp, &sink) : result;
+    int r = kind > 0 ? take_line(load, kind, line) : kind;
+    return r ?: nvtxt_interp_end(load->interp, &sink);
 }
 
 static void show_progress(struct load *load) {
     const struct input *input = load->input;
-    int64_t now = clock_monotonic_ms();
+    int64_t now = nvtxt_monotonic_ms();
     char count[TERM_COUNT_SIZE];
     char rate[TERM_COUNT_SIZE];
     char share[16] = "";
@@ -153,10 +157,10 @@ static int pause_target(const struct load *load) {
 // or the result of the interpreter or the target.
 static int pass(struct load *load, int *error) {
     *error = 0;
-    int result = 0;
-    while (result == 0) {
-        result = wait_for_input(load->input);
-        if (result != 0) {
+    int r = 0;
+    while (r == 0) {
+        r = wait_for_input(load->input);
+        if (r != 0) {
             break;
         }
         size_t got;
@@ -166,16 +170,14 @@ static int pass(struct load *load, int *error) {
         }
         if (read != 0) {
             *error = read < 0 ? read : 0;
-            result = take_end(load);
-            return result == 0 ? pause_target(load) : result;
+            r = take_end(load);
+            return r ?: pause_target(load);
         }
-        result = take_bytes(load, (struct nvtxt_slice){load->buffer, got});
-        if (result == 0) {
-            result = pause_target(load);
-        }
+        r = take_bytes(load, (struct nvtxt_slice){load->buffer, got});
+        r = r ?: pause_target(load);
         show_progress(load);
     }
-    return result;
+    return r;
 }
 
 // ---- The mapping from the file's own times ------------------------------------------------------
@@ -187,28 +189,28 @@ static int make_rereadable(struct input *input, char *buffer) {
     }
     FILE *copy = tmpfile();
     if (!copy) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
-    int result = 0;
+    int r = 0;
     bool ended = false;
-    while (result == 0 && !ended) {
+    while (r == 0 && !ended) {
         size_t got = 0;
-        result = wait_for_input(input);
-        int read = result == 0 ? input_read(input, buffer, READ_BYTES, &got) : 0;
+        r = wait_for_input(input);
+        int read = r == 0 ? input_read(input, buffer, READ_BYTES, &got) : 0;
         ended = read == INPUT_END;
         if (read < 0) {
-            result = read;
+            r = read;
         } else if (fwrite(buffer, 1, got, copy) != got) {
-            result = -errno;
+            r = nvtxt_origin(-errno);
         }
     }
     int fd = -1;
-    if (result == 0 && (fflush(copy) != 0 || (fd = fcntl(fileno(copy), F_DUPFD_CLOEXEC, 3)) < 0)) {
-        result = -errno;
+    if (r == 0 && (fflush(copy) != 0 || (fd = fcntl(fileno(copy), F_DUPFD_CLOEXEC, 3)) < 0)) {
+        r = nvtxt_origin(-errno);
     }
     fclose(copy);
-    if (result != 0) {
-        return result;
+    if (r != 0) {
+        return r;
     }
     input_close(input);
     input->fd = fd;
@@ -216,7 +218,7 @@ static int make_rereadable(struct input *input, char *buffer) {
     input->size = input->taken;
     input->taken = 0;
     input->ended = false;
-    return lseek(fd, 0, SEEK_SET) == 0 ? 0 : -errno;
+    return lseek(fd, 0, SEEK_SET) == 0 ? 0 : nvtxt_origin(-errno);
 }
 
 static int start(struct load *load, const struct nvtxt_mapping *mapping) {
@@ -230,7 +232,7 @@ static int start(struct load *load, const struct nvtxt_mapping *mapping) {
     };
     load->interp = nvtxt_interp_new(&config);
     if (!load->interp) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     clock_here_apply(&options->clocks, load->interp);
     nvtxt_frame_init(&load->frame, config.limits.line_bytes);
@@ -255,13 +257,13 @@ static int find_mapping(struct load *load, struct nvtxt_mapping *mapping) {
     const struct nvtxt_mapping none = {.mode = NVTXT_MAPPING_NONE};
     const struct arguments_mapping *given = &load->options->mapping;
     off_t begin = 0;
-    int result = make_rereadable(load->input, load->buffer);
-    if (result == 0) {
+    int r = make_rereadable(load->input, load->buffer);
+    if (r == 0) {
         begin = lseek(load->input->fd, 0, SEEK_CUR);
-        result = start(load, &none);
+        r = start(load, &none);
     }
-    if (result != 0) {
-        return result;
+    if (r != 0) {
+        return r;
     }
     struct load looking = *load;
     int64_t smallest = 0;
@@ -269,17 +271,17 @@ static int find_mapping(struct load *load, struct nvtxt_mapping *mapping) {
     int error;
     looking.report = NULL;
     looking.target = NULL;
-    result = pass(&looking, &error);
+    r = pass(&looking, &error);
     load->frame = looking.frame;
     bool any = nvtxt_interp_raw_times(load->interp, &smallest, &largest);
     end(load);
-    if (result != 0) {
-        return result;
+    if (r != 0) {
+        return r;
     }
     load->input->ended = false;
     load->input->taken = 0;
     if (lseek(load->input->fd, begin, SEEK_SET) < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     mapping->nvtxt_a = given->has_nvtxt_a ? given->mapping.nvtxt_a : smallest;
     mapping->nvtxt_b = given->has_nvtxt_b ? given->mapping.nvtxt_b : largest;
@@ -307,7 +309,7 @@ static void warn_mapped_clock(const struct load *load) {
 static enum outcome say_failure(const struct load *load, int error) {
     enum outcome outcome = outcome_of_error(error, OUTCOME_NO_INPUT);
     term_say(load->report->term, "%s: %s", load->input->name,
-             outcome == OUTCOME_SYSTEM ? "out of memory" : strerror(-error));
+             outcome == OUTCOME_SYSTEM ? "out of memory" : strerror(nvtxt_origin(-error)));
     return outcome;
 }
 
@@ -317,32 +319,30 @@ int load_input(struct input *input, const struct load_options *options, struct d
                         .options = options,
                         .report = report,
                         .target = target,
-                        .begun_ms = clock_monotonic_ms()};
+                        .begun_ms = nvtxt_monotonic_ms()};
     struct nvtxt_mapping mapping = options->mapping.mapping;
     int error = 0;
     *counters = (struct nvtxt_counters){0};
     load.buffer = malloc(READ_BYTES);
-    int result = load.buffer ? 0 : -ENOMEM;
-    if (result == 0 && arguments_mapping_needs_times(&options->mapping)) {
-        result = find_mapping(&load, &mapping);
+    int r = load.buffer ? 0 : nvtxt_origin(-ENOMEM);
+    if (r == 0 && arguments_mapping_needs_times(&options->mapping)) {
+        r = find_mapping(&load, &mapping);
     }
-    if (result == 0) {
-        result = start(&load, &mapping);
-    }
-    bool ours = result < 0; // otherwise a negative result is the target's
-    if (result == 0) {
-        result = pass(&load, &error);
+    r = r ?: start(&load, &mapping);
+    bool ours = r < 0; // otherwise a negative result is the target's
+    if (r == 0) {
+        r = pass(&load, &error);
         *counters = *nvtxt_interp_counters(load.interp);
         warn_mapped_clock(&load);
         end(&load);
     }
     free(load.buffer);
     term_wipe(report->term);
-    if (ours || outcome_of_error(result, OUTCOME_DONE) != OUTCOME_DONE) {
-        return say_failure(&load, result);
+    if (ours || outcome_of_error(r, OUTCOME_DONE) != OUTCOME_DONE) {
+        return say_failure(&load, r);
     }
-    if (result == 0 && error) {
+    if (r == 0 && error) {
         return say_failure(&load, error);
     }
-    return result;
+    return r;
 }

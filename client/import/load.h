@@ -8,10 +8,35 @@
 #include <stdint.h>
 
 #include "client/common/arguments.h"
-#include "client/common/clock_here.h"
-#include "client/common/diag_print.h"
 #include "client/common/input.h"
+#include "client/common/term.h"
 #include "protocol/interp/interp.h"
+
+// ---- Clocks of this machine (client/import/clock_here.c) ----------------------------------------
+
+// --clock=here: the clocks of this machine still run, so times that a file got from them since the
+// boot can be moved to the timeline.
+
+#define CLOCK_HERE_MAX 5
+
+struct clock_here {
+    size_t count;
+    struct clock_here_reading {
+        enum nvtxt_timebase base;
+        int64_t clock_ns;       // the clock (a counter scaled to ns)
+        int64_t realtime_ns;    // CLOCK_REALTIME at that moment
+        int64_t uncertainty_ns; // the two readings are at most so far apart
+        struct nvtxt_clock_offset offset;
+    } readings[CLOCK_HERE_MAX];
+};
+
+// Reads all clocks of this machine against CLOCK_REALTIME.
+void clock_here_measure(struct clock_here *clocks);
+
+// Gives an interpreter these readings.
+void clock_here_apply(const struct clock_here *clocks, struct nvtxt_interp *interp);
+
+// ---- Files --------------------------------------------------------------------------------------
 
 // How to read the files; the same for all files of a command line.
 struct load_options {
@@ -23,7 +48,7 @@ struct load_options {
     uint32_t default_pid;
 };
 
-extern const struct arguments_row load_rows[]; // for a group: the options of struct load_options
+extern const struct nvtxt_option load_rows[]; // for a group: the options of struct load_options
 
 // Takes what the interpreter makes of a file. Each function returns 0, or -errno to end the
 // loading.

@@ -5,9 +5,7 @@
 #include <getopt.h>
 #include <stdio.h>
 
-#include "client/common/arguments.h"
 #include "client/common/outcome.h"
-#include "client/common/term.h"
 #include "client/import/load.h"
 
 struct arguments {
@@ -38,27 +36,27 @@ static void print_help(void) {
 
 static enum outcome parse_arguments(struct arguments *args, struct term *term, int argc,
                                     char **argv) {
-    static const struct arguments_row rows[] = {
-        {.kind = ARGUMENTS_GROUP, .at = offsetof(struct arguments, load), .group = load_rows},
-        {"quiet", 'q', ARGUMENTS_FLAG, .at = offsetof(struct arguments, quiet)},
+    static const struct nvtxt_option rows[] = {
+        {.kind = NVTXT_OPTION_GROUP, .at = offsetof(struct arguments, load), .group = load_rows},
+        {"quiet", 'q', NVTXT_OPTION_FLAG, .at = offsetof(struct arguments, quiet)},
         {0},
     };
-    struct arguments_parser parser = {rows, args, term, .print_help = print_help};
-    enum outcome result = arguments_parse(&parser, argc, argv);
+    struct arguments_parser parser = {{rows, args, .context = term}, .print_help = print_help};
+    enum outcome r = arguments_parse(&parser, argc, argv);
     args->files = optind;
-    if (result == 0 && optind == argc) {
+    if (r == 0 && optind == argc) {
         term_say(term, "no FILE is given; '-' is stdin");
         return arguments_refuse(term);
     }
-    return result ? result : arguments_check_mapping(&args->load.mapping, term, false);
+    return r ?: arguments_check_mapping(&args->load.mapping, term, false);
 }
 
 static enum outcome check_file(const struct arguments *args, struct term *term, const char *path) {
     struct input input;
     struct nvtxt_counters counters;
-    int result = input_open(&input, path);
-    if (result != 0) {
-        term_say(term, "%s: %s", input.name, input_why(result));
+    int r = input_open(&input, path);
+    if (r != 0) {
+        term_say(term, "%s: %s", input.name, input_why(r));
         return OUTCOME_NO_INPUT;
     }
     struct diag_print report = {.term = term, .name = input.name, .quiet = args->quiet};
@@ -78,8 +76,8 @@ int main(int argc, char **argv) {
         return outcome_exit_status(status);
     }
     for (int i = args.files; i < argc; i++) {
-        enum outcome result = check_file(&args, &term, argv[i]);
-        status = result > status ? result : status;
+        enum outcome r = check_file(&args, &term, argv[i]);
+        status = r > status ? r : status;
     }
     return outcome_exit_status(status);
 }

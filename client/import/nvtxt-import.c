@@ -3,21 +3,16 @@
 // nvtxt-import: its command line, the command info, and its exit status. It loads NVTXT files into
 // a store or an export of Nsight Systems without a daemon. It also understands the commands and
 // options of Nsight Systems' ImportNvtxt as that program spells them.
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/common/arguments.h"
 #include "client/common/outcome.h"
-#include "client/common/signals.h"
-#include "client/common/term.h"
 #include "client/import/import_job.h"
-#include "protocol/base/near.h"
+#include "protocol/base/origin.h"
 #include "store/copy/copy.h"
-#include "store/db/stranger.h"
+#include "store/db/header.h"
 
 struct arguments {
     const char *command;
@@ -42,15 +37,15 @@ static void print_help(void) {
           "      --origin NS       where TimeBase Relative begins (default: 0 or IN's)\n"
           "      --clock=here      the files were written on this machine since it booted\n"
           "      --target HW:VM    target of the events, if IN has several\n"
+          "      --no-session-files  collect: without the files of the session's folder\n"
           "      --update-report-time  keep events outside the export's session; prolong it\n"
           "  -q, --quiet           no diagnostics, no progress\n"
           "      --help, --version\n"
           "Times of another clock (default of a, b: the file's smallest and largest time):\n"
           "      --mode lerp --ns-a A --ns-b B [--nvtxt-a a] [--nvtxt-b b]\n"
           "      --mode lin  --ns-a A --freq F [--nvtxt-a a]\n"
-          "Exit status: 0 done; 1 done, but files had errors or cannot be read; 64 usage;\n"
-          "65 IN is neither store nor export; 66 nothing to read; 73 OUT cannot be made;\n"
-          "74 I/O error; 75 IN is locked.\n",
+          "Exit status: 0 done; 1 files had errors; 64 usage; 65 IN is no store or export;\n"
+          "66 nothing to read; 73 OUT cannot be made; 74 I/O error; 75 IN is locked.\n",
           stdout);
 }
 
@@ -59,7 +54,7 @@ static void add_file(struct import_job *job, const char *name) {
 }
 
 // A word without a dash: the command, a file after -n, or a folder to collect.
-static enum outcome take_word(struct arguments_parser *parser, char *word) {
+static int take_word(struct nvtxt_options *parser, char *word) {
     struct arguments *args = parser->values;
     if (parser->letter == 'n') {
         add_file(&args->job, word);
@@ -69,38 +64,38 @@ static enum outcome take_word(struct arguments_parser *parser, char *word) {
         args->named_folder = true;
         add_file(&args->job, word);
     } else {
-        term_say(parser->term, "what is '%s'? Files are named after -n", word);
-        return arguments_refuse(parser->term);
+        term_say(parser->context, "what is '%s'? Files are named after -n", word);
+        return (int)arguments_refuse(parser->context);
     }
     return 0;
 }
 
-static int take_file(const struct arguments_value *value) {
+static int take_file(const struct nvtxt_option_value *value) {
     add_file(value->field, value->text);
     return 0;
 }
 
-static int take_input(const struct arguments_value *value) {
+static int take_input(const struct nvtxt_option_value *value) {
     const char **input = value->field;
     if (*input) {
-        term_say(value->term, "-i is given twice: %s and %s; one file is read", *input,
+        term_say(value->context, "-i is given twice: %s and %s; one file is read", *input,
                  value->text);
-        return (int)arguments_refuse(value->term);
+        return (int)arguments_refuse(value->context);
     }
     *input = value->text;
     return 0;
 }
 
 // "0:1": hardware id and VM id, 8 bits each.
-static int take_target(const struct arguments_value *value) {
+static int take_target(const struct nvtxt_option_value *value) {
     char hardware[24];
     size_t len = strcspn(value->text, ":");
     int64_t ids[2];
     snprintf(hardware, sizeof(hardware), "%.*s", (int)len, value->text);
-    if (len >= sizeof(hardware) || !value->text[len] || !arguments_int64(hardware, &ids[0]) ||
-        !arguments_int64(value->text + len + 1, &ids[1]) || ids[0] < 0 || ids[0] > 255 ||
+    if (len >= sizeof(hardware) || !value->text[len] || !nvtxt_option_int64(hardware, &ids[0]) ||
+        !nvtxt_option_int64(value->text + len + 1, &ids[1]) || ids[0] < 0 || ids[0] > 255 ||
         ids[1] < 0 || ids[1] > 255) {
-        return ARGUMENTS_WRONG;
+        return NVTXT_WRONG;
     }
     *(uint16_t *)value->field = (uint16_t)(ids[0] << 8 | ids[1]);
     return 0;
@@ -108,31 +103,33 @@ static int take_target(const struct arguments_value *value) {
 
 #define AT(field) offsetof(struct arguments, field)
 
-static const struct arguments_row rows[] = {
-    {.kind = ARGUMENTS_GROUP, .at = AT(job.load), .group = load_rows},
-    {NULL, 'm', ARGUMENTS_OTHER, .at = AT(job.load.mapping.mapping.mode), .wanted = "lerp or lin",
-     .take = arguments_take_mode},
-    {"cmd", 'c', ARGUMENTS_TEXT, .at = AT(command)},
-    {"nvtxt", 'n', ARGUMENTS_OTHER, .at = AT(job), .has = AT(named_files), .take = take_file},
-    {"output", 'o', ARGUMENTS_TEXT, .at = AT(job.output)},
-    {"input", 'i', ARGUMENTS_OTHER, .at = AT(job.input), .take = take_input},
-    {"force", 0, ARGUMENTS_FLAG, .at = AT(job.force)},
-    {"target", 0, ARGUMENTS_OTHER, .at = AT(job.target), .has = AT(job.has_target),
+static const struct nvtxt_option rows[] = {
+    {.kind = NVTXT_OPTION_GROUP, .at = AT(job.load), .group = load_rows},
+    {NULL, 'm', NVTXT_OPTION_OTHER, .at = AT(job.load.mapping.mapping.mode),
+     .wanted = "lerp or lin", .take = arguments_take_mode},
+    {"cmd", 'c', NVTXT_OPTION_TEXT, .at = AT(command)},
+    {"nvtxt", 'n', NVTXT_OPTION_OTHER, .at = AT(job), .has = AT(named_files), .take = take_file},
+    {"output", 'o', NVTXT_OPTION_TEXT, .at = AT(job.output)},
+    {"input", 'i', NVTXT_OPTION_OTHER, .at = AT(job.input), .take = take_input},
+    {"force", 0, NVTXT_OPTION_FLAG, .at = AT(job.force)},
+    {"target", 0, NVTXT_OPTION_OTHER, .at = AT(job.target), .has = AT(job.has_target),
      .wanted = "HW:VM, two numbers from 0 to 255", .take = take_target},
-    {"update-report-time", 0, ARGUMENTS_FLAG, .at = AT(job.prolong), .alias = "update_report_time"},
-    {"quiet", 'q', ARGUMENTS_FLAG, .at = AT(job.quiet)},
-    {NULL, 'h', ARGUMENTS_FLAG, .at = 0}, // as --help
+    {"update-report-time", 0, NVTXT_OPTION_FLAG, .at = AT(job.prolong),
+     .alias = "update_report_time"},
+    {"no-session-files", 0, NVTXT_OPTION_FLAG, .at = AT(job.no_session)},
+    {"quiet", 'q', NVTXT_OPTION_FLAG, .at = AT(job.quiet)},
     {0},
 };
 
 static enum outcome parse_arguments(struct arguments *args, struct term *term, int argc,
                                     char **argv) {
-    struct arguments_parser parser = {rows, args, term, print_help, .take_word = take_word};
-    enum outcome result = arguments_parse(&parser, argc, argv);
-    while (result == 0 && optind < argc) { // after "--"
-        result = take_word(&parser, argv[optind++]);
+    struct arguments_parser parser = {{rows, args, term, .help = 'h', .take_word = take_word},
+                                      .print_help = print_help};
+    enum outcome r = arguments_parse(&parser, argc, argv);
+    while (r == 0 && optind < argc) { // after "--"
+        r = (enum outcome)take_word(&parser.options, argv[optind++]);
     }
-    return result;
+    return r;
 }
 
 // ---- info ---------------------------------------------------------------------------------------
@@ -144,26 +141,26 @@ static enum outcome span_of(const char *path, struct term *term, int64_t *first_
     struct store *store;
     struct store_totals totals;
     char why[1024];
-    int result = store_open(&store, path, &how, why, sizeof(why));
-    if (result == STORE_FOREIGN) {
-        result = store_copy_export_span(path, first_ns, last_ns, why, sizeof(why));
-    } else if (result == STORE_DONE) {
-        result = store_totals_load(store, &totals);
+    int r = store_open(&store, path, &how, why, sizeof(why));
+    if (r == STORE_FOREIGN) {
+        r = store_copy_export_span(path, first_ns, last_ns, why, sizeof(why));
+    } else if (r == STORE_DONE) {
+        r = store_totals_load(store, &totals);
         *first_ns = totals.first_ns;
         *last_ns = totals.last_ns;
         snprintf(why, sizeof(why), "%s", store_error(store));
         store_close(store);
     }
-    if (result == STORE_DONE) {
+    if (r == STORE_DONE) {
         return OUTCOME_DONE;
     }
     if (signals_count() > 0) {
         return OUTCOME_STOPPED;
     }
     term_say(term, "%s", why);
-    return result == STORE_BUSY                   ? OUTCOME_LATER
-           : result < 0 || result == STORE_FAILED ? OUTCOME_NO_INPUT
-                                                  : OUTCOME_BAD_DATA;
+    return r == STORE_BUSY              ? OUTCOME_LATER
+           : r < 0 || r == STORE_FAILED ? OUTCOME_NO_INPUT
+                                        : OUTCOME_BAD_DATA;
 }
 
 static enum outcome run_info(const struct import_job *job, struct term *term) {
@@ -200,7 +197,7 @@ static const char *command_name(const void *context, size_t index) {
     return index < sizeof(commands) / sizeof(commands[0]) ? commands[index].name : NULL;
 }
 
-static enum outcome run(const struct arguments *args, struct term *term) {
+static enum outcome run_command(const struct arguments *args, struct term *term) {
     if (!args->command) {
         term_say(term, "a command is missing: create, merge, collect or info");
         return arguments_refuse(term);
@@ -214,11 +211,15 @@ static enum outcome run(const struct arguments *args, struct term *term) {
             term_say(term, collects ? "collect takes folders, not -n" : "files are named after -n");
             return arguments_refuse(term);
         }
+        if (args->job.no_session && !collects) {
+            term_say(term, "--no-session-files belongs to collect");
+            return arguments_refuse(term);
+        }
         return commands[i].run(&args->job, term);
     }
     const char *near = nvtxt_near(nvtxt_slice_of(args->command), command_name, NULL);
     term_say(term, "there is no command '%s'%s%s%s; there are create, merge, collect and info",
-             args->command, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+             args->command, near ? ", did you mean '" : "", near ?: "", near ? "'?" : "");
     return arguments_refuse(term);
 }
 
@@ -226,18 +227,16 @@ int main(int argc, char **argv) {
     struct term term;
     struct arguments args = {.job.files = calloc((size_t)argc, sizeof(*args.job.files))};
     term_init(&term, "nvtxt-import");
-    int result = args.job.files ? signals_init() : -ENOMEM;
-    if (result < 0) {
-        term_say(&term, "cannot start: %s", strerror(-result));
+    int r = args.job.files ? signals_init() : nvtxt_origin(-ENOMEM);
+    if (r < 0) {
+        term_say(&term, "cannot start: %s", strerror(-r));
         free(args.job.files);
         return outcome_exit_status(OUTCOME_SYSTEM);
     }
     signals_stop_soon();
     store_stranger_ask(signals_count);
     enum outcome status = parse_arguments(&args, &term, argc, argv);
-    if (status == 0) {
-        status = run(&args, &term);
-    }
+    status = status ?: run_command(&args, &term);
     free(args.job.files);
     return outcome_exit_status(status);
 }

@@ -4,18 +4,19 @@
 // for the descriptors that end the wait.
 #include "client/locate/control_link.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "protocol/base/origin.h"
+
 void control_link_init(struct control_link *link, const char *path) {
     *link = (struct control_link){.path = path, .fd = -1, .watched = {-1, -1}, .passed = -1};
 }
 
-const char *control_link_why(int result) {
+const char *control_link_why(int r) {
     static const char *const reasons[] = {
         [CONTROL_LINK_FULL] = "its queue of connections is full",
         [CONTROL_LINK_CLOSED] = "it closed the connection",
@@ -23,24 +24,24 @@ const char *control_link_why(int result) {
         [CONTROL_LINK_GIVEN_UP] = "the wait was given up",
         [CONTROL_LINK_TIMEOUT] = "it does not answer",
     };
-    return result > 0 ? reasons[result] : strerror(-result);
+    return r > 0 ? reasons[r] : strerror(-r);
 }
 
 int control_link_open(struct control_link *link, bool wait) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t len = strlen(link->path);
     if (len >= sizeof(address.sun_path)) {
-        return -ENAMETOOLONG;
+        return nvtxt_origin(-ENAMETOOLONG);
     }
     memcpy(address.sun_path, link->path, len);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (wait ? 0 : SOCK_NONBLOCK), 0);
     if (fd < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
         int error = errno;
         close(fd);
-        return error == EAGAIN ? CONTROL_LINK_FULL : -error;
+        return error == EAGAIN ? CONTROL_LINK_FULL : nvtxt_origin(-error);
     }
     link->fd = fd;
     return 0;
@@ -84,7 +85,7 @@ static int write_all(struct control_link *link, const char *data, size_t len) {
             continue;
         }
         if (n < 0) {
-            return errno == EPIPE ? CONTROL_LINK_CLOSED : -errno;
+            return errno == EPIPE ? CONTROL_LINK_CLOSED : nvtxt_origin(-errno);
         }
         data += n;
         len -= (size_t)n;
@@ -101,7 +102,7 @@ static int wait_for(const struct control_link *link, int timeout_ms) {
     }
     int ready = poll(fds, 1 + CONTROL_LINK_WATCHED, timeout_ms);
     if (ready < 0) {
-        return errno == EINTR ? 0 : -errno;
+        return errno == EINTR ? 0 : nvtxt_origin(-errno);
     }
     for (int i = 0; i < CONTROL_LINK_WATCHED; i++) {
         if (fds[1 + i].revents) {
@@ -115,21 +116,21 @@ static int wait_for(const struct control_link *link, int timeout_ms) {
 static int read_line(struct control_link *link, int timeout_ms) {
     for (;;) {
         char chunk[16384];
-        int result = wait_for(link, timeout_ms);
-        if (result != 0) {
-            return result;
+        int r = wait_for(link, timeout_ms);
+        if (r != 0) {
+            return r;
         }
         ssize_t n = recv(link->fd, chunk, sizeof(chunk), MSG_DONTWAIT);
         if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
             continue;
         }
         if (n <= 0) {
-            return n < 0 ? -errno : CONTROL_LINK_CLOSED;
+            return n < 0 ? nvtxt_origin(-errno) : CONTROL_LINK_CLOSED;
         }
         const char *end = memchr(chunk, '\n', (size_t)n);
         nvtxt_buf_add(&link->line, chunk, end ? (size_t)(end - chunk) : (size_t)n);
         if (nvtxt_buf_failed(&link->line)) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         if (end) {
             return 0;
@@ -139,9 +140,9 @@ static int read_line(struct control_link *link, int timeout_ms) {
 
 int control_link_exchange(struct control_link *link, struct nvtxt_slice bytes, int timeout_ms) {
     nvtxt_buf_clear(&link->line);
-    int result = write_all(link, bytes.data, bytes.len);
+    int r = write_all(link, bytes.data, bytes.len);
     // A daemon that refuses without reading has written why before it closed.
-    return result == 0 || result == CONTROL_LINK_CLOSED ? read_line(link, timeout_ms) : result;
+    return r == 0 || r == CONTROL_LINK_CLOSED ? read_line(link, timeout_ms) : r;
 }
 
 int control_link_ask(struct control_link *link, const char *command, json_t *arguments,
@@ -149,14 +150,14 @@ int control_link_ask(struct control_link *link, const char *command, json_t *arg
     struct nvtxt_buf request = {0};
     *reply = (struct nvtxt_ctl_reply){0};
     nvtxt_ctl_request_format(&request, 1, command, arguments);
-    int result = nvtxt_buf_failed(&request)
-                     ? -ENOMEM
-                     : control_link_exchange(link, (struct nvtxt_slice){request.data, request.len},
-                                             timeout_ms);
+    int r = nvtxt_buf_failed(&request)
+                ? nvtxt_origin(-ENOMEM)
+                : control_link_exchange(link, (struct nvtxt_slice){request.data, request.len},
+                                        timeout_ms);
     nvtxt_buf_deinit(&request);
-    if (result == 0 &&
+    if (r == 0 &&
         nvtxt_ctl_reply_parse((struct nvtxt_slice){link->line.data, link->line.len}, reply) != 0) {
-        result = CONTROL_LINK_BAD_ANSWER;
+        r = CONTROL_LINK_BAD_ANSWER;
     }
-    return result;
+    return r;
 }

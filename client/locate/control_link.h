@@ -6,7 +6,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "protocol/base/buf.h"
 #include "protocol/base/slice.h"
@@ -31,7 +30,7 @@ enum {
 };
 
 // One of these codes, or a negative errno, in words: "it closed the connection".
-const char *control_link_why(int result);
+const char *control_link_why(int r);
 
 void control_link_init(struct control_link *link, const char *path);
 

@@ -4,29 +4,18 @@
 // then it is looked for beside the data socket, and asked whose it is.
 #include "client/locate/find.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "client/common/input.h"
 #include "client/locate/control_link.h"
 #include "client/locate/probe.h"
 #include "protocol/base/limits.h"
 
-static const char *file_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static bool is_same_file(const char *a, const char *b) {
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 // A relative path is of the daemon's folder, which nobody knows.
 static bool is_same_socket(const char *said, const char *path) {
-    return *said == '/' ? is_same_file(said, path) : strcmp(file_of(said), file_of(path)) == 0;
+    return *said == '/' ? input_is_same(said, path)
+                        : strcmp(nvtxt_base_name(said), nvtxt_base_name(path)) == 0;
 }
 
 // What is known of one place beside its sockets.
@@ -63,7 +52,7 @@ static void take_control(struct found *found, size_t i, bool wants_store, struct
         return;
     }
     said->why = probe_status(control->path, socket, said->store, sizeof(said->store));
-    search_beside(control->path, *socket ? file_of(socket) : NVTXT_DATA_SOCKET, data->path,
+    search_beside(control->path, *socket ? nvtxt_base_name(socket) : NVTXT_DATA_SOCKET, data->path,
                   sizeof(data->path));
     if (*socket == '/') {
         snprintf(data->path, sizeof(data->path), "%s", socket);
@@ -89,21 +78,20 @@ static void try_place(struct found *found, size_t i, const struct find_how *how,
                       struct said *said) {
     struct search_place *data = &found->data.places[i], *control = &found->control.places[i];
     struct probe_who who = {.kind = PROBE_CONTROL};
-    bool is_control = how->named && strcmp(file_of(data->path), NVTXT_CONTROL_SOCKET) == 0;
+    bool is_control = how->named && strcmp(nvtxt_base_name(data->path), NVTXT_CONTROL_SOCKET) == 0;
     if (data->state == SEARCH_FOREIGN) {
         return;
     }
-    int result = is_control
-                     ? probe_accepts(data->path)
-                     : probe_ask(data->path, how->wait && data->is_named, how->timeout_ms, &who);
-    if (result == CONTROL_LINK_FULL) {
-        who.why = result;
-        result = 0;
+    int r = is_control ? probe_accepts(data->path)
+                       : probe_ask(data->path, how->wait && data->is_named, how->timeout_ms, &who);
+    if (r == CONTROL_LINK_FULL) {
+        who.why = r;
+        r = 0;
     }
-    search_note(data, result);
-    if (result == 0 && who.kind == PROBE_CONTROL) {
+    search_note(data, r);
+    if (r == 0 && who.kind == PROBE_CONTROL) {
         take_control(found, i, !how->no_store, said);
-    } else if (result == 0) {
+    } else if (r == 0) {
         take_answer(found, i, &who, !how->no_store, said);
     } else if (data->is_named) {
         control->state = data->state;
@@ -180,12 +168,12 @@ void find_stores(const struct found *found, struct search *stores) {
 // Whether `path` is a segment of the store, as nvtxtd names them.
 static bool is_segment(const char *path, const char *store) {
     char folder[PATH_MAX], other[PATH_MAX];
-    const char *name = file_of(store), *dot = strrchr(name, '.');
+    const char *name = nvtxt_base_name(store), *dot = strrchr(name, '.');
     size_t stem = dot ? (size_t)(dot - name) : strlen(name);
     search_beside(path, ".", folder, sizeof(folder));
     search_beside(store, ".", other, sizeof(other));
-    return is_same_file(folder, other) && strncmp(file_of(path), name, stem) == 0 &&
-           file_of(path)[stem] == '-';
+    return input_is_same(folder, other) && strncmp(nvtxt_base_name(path), name, stem) == 0 &&
+           nvtxt_base_name(path)[stem] == '-';
 }
 
 bool find_is_of_another(const struct found *found, const struct search *stores) {
@@ -193,7 +181,7 @@ bool find_is_of_another(const struct found *found, const struct search *stores) 
         return false;
     }
     const char *path = stores->places[stores->won].path;
-    return !is_same_file(path, found->store) && !is_segment(path, found->store);
+    return !input_is_same(path, found->store) && !is_segment(path, found->store);
 }
 
 // The daemon's own store is passed over when it cannot be read.
@@ -235,7 +223,7 @@ enum outcome find_say_no_daemon(struct term *term, const struct found *found) {
              "the daemon at %s (%s) does not say where its store is (%s: %s); name the store, or "
              "set NVTXT_STORE",
              daemon->path, daemon->whose, found->silent ? daemon->path : control,
-             control_link_why(found->silent ? found->silent : found->why));
+             control_link_why(found->silent ?: found->why));
     return OUTCOME_NO_INPUT;
 }
 

@@ -5,10 +5,6 @@
 // where its other files are: a file beside its socket may be another daemon's.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "client/common/outcome.h"
 #include "client/common/term.h"
 #include "client/locate/search.h"
 #include "protocol/wire/reply.h"

@@ -6,21 +6,20 @@
 // the session in it.
 #include "client/locate/probe.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "client/locate/control_link.h"
+#include "protocol/base/origin.h"
 #include "protocol/wire/hello.h"
 
 int probe_accepts(const char *path) {
     struct control_link link;
     control_link_init(&link, path);
-    int result = control_link_open(&link, false);
+    int r = control_link_open(&link, false);
     control_link_close(&link);
-    return result == CONTROL_LINK_FULL ? 0 : result; // a daemon has that queue
+    return r == CONTROL_LINK_FULL ? 0 : r; // a daemon has that queue
 }
 
 void probe_sockets(struct search *search, bool all) {
@@ -39,7 +38,7 @@ void probe_sockets(struct search *search, bool all) {
 static int try_to_read(const char *path) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     close(fd);
     return 0;
@@ -75,21 +74,21 @@ static int exchange(struct control_link *link, int timeout_ms) {
         .protocol = NVTXT_PROTOCOL_VERSION, .is_probe = true, .diagnostics = true};
     struct nvtxt_buf line = {0};
     nvtxt_hello_format(&line, &hello);
-    int result =
+    int r =
         nvtxt_buf_failed(&line)
-            ? -ENOMEM
+            ? nvtxt_origin(-ENOMEM)
             : control_link_exchange(link, (struct nvtxt_slice){line.data, line.len}, timeout_ms);
     nvtxt_buf_deinit(&line);
-    return result;
+    return r;
 }
 
 int probe_ask(const char *path, bool wait, int timeout_ms, struct probe_who *who) {
     struct control_link link;
     *who = (struct probe_who){.kind = PROBE_SILENT};
     control_link_init(&link, path);
-    int result = control_link_open(&link, wait);
-    if (result != 0) {
-        return result;
+    int r = control_link_open(&link, wait);
+    if (r != 0) {
+        return r;
     }
     who->why = exchange(&link, timeout_ms);
     if (who->why == 0) {
@@ -106,7 +105,7 @@ static int copy_path(const json_t *result, const char *name, char *path, size_t 
         return CONTROL_LINK_BAD_ANSWER;
     }
     if (strlen(text) >= size) {
-        return -ENAMETOOLONG;
+        return nvtxt_origin(-ENAMETOOLONG);
     }
     strcpy(path, text);
     return 0;
@@ -117,23 +116,24 @@ int probe_status(const char *control, char *data, char *store, size_t size) {
     struct control_link link;
     *data = *store = '\0';
     control_link_init(&link, control);
-    int result = control_link_open(&link, false);
-    if (result != 0) {
-        return result;
+    int r = control_link_open(&link, false);
+    if (r != 0) {
+        return r;
     }
-    result = control_link_ask(&link, "status", NULL, PROBE_ASK_MS, &reply);
-    if (result == 0 && !reply.ok) {
-        result = strcmp(reply.code, NVTXT_CTL_FORBIDDEN) == 0 ? -EACCES : CONTROL_LINK_BAD_ANSWER;
+    r = control_link_ask(&link, "status", NULL, PROBE_ASK_MS, &reply);
+    if (r == 0 && !reply.ok) {
+        r = strcmp(reply.code, NVTXT_CTL_FORBIDDEN) == 0 ? nvtxt_origin(-EACCES)
+                                                         : CONTROL_LINK_BAD_ANSWER;
     }
-    if (result == 0) {
+    if (r == 0) {
         (void)copy_path(reply.result, "socket", data, size);
-        result = copy_path(reply.result, "store", store, size);
+        r = copy_path(reply.result, "store", store, size);
     }
     if (*store != '/') { // it means another folder there
         *store = '\0';
-        result = result ? result : CONTROL_LINK_BAD_ANSWER;
+        r = r ?: CONTROL_LINK_BAD_ANSWER;
     }
     nvtxt_ctl_reply_deinit(&reply);
     control_link_close(&link);
-    return result;
+    return r;
 }

@@ -4,9 +4,6 @@
 // socket. Nothing here waits longer for one answer than its caller says, whatever a daemon does.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "client/locate/search.h"
 #include "protocol/wire/reply.h"
 

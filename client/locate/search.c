@@ -18,10 +18,11 @@
 
 // ---- The places ---------------------------------------------------------------------------------
 
-static struct search_place *add(struct search *search, const char *whose, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static struct search_place *add_place(struct search *search, const char *whose, const char *format,
+                                      ...) __attribute__((format(printf, 3, 4)));
 
-static struct search_place *add(struct search *search, const char *whose, const char *format, ...) {
+static struct search_place *add_place(struct search *search, const char *whose, const char *format,
+                                      ...) {
     struct search_place *place = &search->places[search->count++];
     va_list args;
     va_start(args, format);
@@ -48,10 +49,10 @@ static void add_own_sockets(struct search *search) {
     const char *runtime = environment("XDG_RUNTIME_DIR");
     char folder[64];
     if (runtime && *runtime == '/') {
-        add(search, "yours", NVTXT_RUNTIME_SOCKETS "/" NVTXT_DATA_SOCKET, runtime);
+        add_place(search, "yours", NVTXT_RUNTIME_SOCKETS "/" NVTXT_DATA_SOCKET, runtime);
     }
     snprintf(folder, sizeof(folder), NVTXT_TMP_SOCKETS, (unsigned)geteuid());
-    struct search_place *place = add(search, "yours", "%s/" NVTXT_DATA_SOCKET, folder);
+    struct search_place *place = add_place(search, "yours", "%s/" NVTXT_DATA_SOCKET, folder);
     if (!is_ours(folder)) {
         place->state = SEARCH_FOREIGN;
     }
@@ -61,7 +62,7 @@ static void add_sockets(struct search *search) {
     bool root = geteuid() == 0;
     for (int i = 0; i < 2; i++) {
         if (root == (i == 0)) {
-            add(search, "the system's", NVTXT_SYSTEM_SOCKETS "/" NVTXT_DATA_SOCKET);
+            add_place(search, "the system's", NVTXT_SYSTEM_SOCKETS "/" NVTXT_DATA_SOCKET);
         } else {
             add_own_sockets(search);
         }
@@ -71,11 +72,11 @@ static void add_sockets(struct search *search) {
 // Adds the place that the option or the environment names. Returns whether there is one.
 static bool begin(struct search *search, const char *option, const char *named,
                   const char *variable) {
-    const char *path = named ? named : environment(variable + 1);
+    const char *path = named ?: environment(variable + 1);
     search->count = 0;
     search->won = -1;
     if (path) {
-        add(search, named ? option : variable, "%s", path)->is_named = true;
+        add_place(search, named ? option : variable, "%s", path)->is_named = true;
     }
     return path != NULL;
 }
@@ -113,14 +114,14 @@ static void add_own_store(struct search *search) {
     const char *state = environment("XDG_STATE_HOME");
     const char *home = environment("HOME");
     if (state && *state == '/') {
-        add(search, "yours", NVTXT_STATE_STORE "/" NVTXT_STORE_FILE, state);
+        add_place(search, "yours", NVTXT_STATE_STORE "/" NVTXT_STORE_FILE, state);
         return;
     }
     if (!home || *home != '/') {
         const struct passwd *entry = getpwuid(geteuid());
         home = entry && entry->pw_dir && *entry->pw_dir == '/' ? entry->pw_dir : "";
     }
-    add(search, "yours", NVTXT_HOME_STORE "/" NVTXT_STORE_FILE, home);
+    add_place(search, "yours", NVTXT_HOME_STORE "/" NVTXT_STORE_FILE, home);
 }
 
 void search_stores(struct search *search, const char *named) {
@@ -130,7 +131,7 @@ void search_stores(struct search *search, const char *named) {
     }
     for (int i = 0; i < 2; i++) {
         if (root == (i == 0)) {
-            add(search, "the system's", "%s", NVTXT_SYSTEM_STORE "/" NVTXT_STORE_FILE);
+            add_place(search, "the system's", "%s", NVTXT_SYSTEM_STORE "/" NVTXT_STORE_FILE);
         } else {
             add_own_store(search);
         }
@@ -180,14 +181,16 @@ const char *search_why(const struct search_place *place) {
         return "its queue of connections is full";
     case SEARCH_OTHER:
         return "it is another daemon's";
-    default:
-        return place->error == -ECONNREFUSED ? why_refused(place->path) : strerror(-place->error);
+    case SEARCH_ABSENT:
+    case SEARCH_FORBIDDEN:
+        break;
     }
+    return place->error == -ECONNREFUSED ? why_refused(place->path) : strerror(-place->error);
 }
 
-void search_note(struct search_place *place, int result) {
-    place->error = result;
-    switch (result > 0 ? EAGAIN : -result) {
+void search_note(struct search_place *place, int r) {
+    place->error = r;
+    switch (r > 0 ? EAGAIN : -r) {
     case 0:
         place->state = SEARCH_GOOD;
         break;

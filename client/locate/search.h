@@ -67,7 +67,7 @@ bool search_socket_fits(const char *path);
 const char *search_why(const struct search_place *place);
 
 // Notes the result of a try: 0, -errno, or a positive code when the queue is full.
-void search_note(struct search_place *place, int result);
+void search_note(struct search_place *place, int r);
 
 // "A: why" for one place, else "A (why), B (why) or C (why)"; returns `text`, cut to `size`.
 const char *search_list(const struct search *search, char *text, size_t size);

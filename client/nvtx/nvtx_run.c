@@ -5,7 +5,6 @@
 // folder. A private folder is made where files are memory, so that to record costs no disk.
 #include "client/nvtx/nvtx_run.h"
 
-#include <errno.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,9 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
+
+#include "client/common/input.h"
+#include "protocol/base/origin.h"
 
 #define INJECTION "NVTX_INJECTION64_PATH"
 #define LIBRARY "libnvtxt-inject.so"
@@ -45,19 +47,13 @@ static bool find_in_build(char out[PATH_MAX]) {
     return n < PATH_MAX && realpath(path, out) && access(out, R_OK) == 0;
 }
 
-static bool is_same_file(const char *a, const char *b) {
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
-
 bool nvtx_run_find(struct nvtx_run *run, const char *socket, const char *spool, struct term *term) {
     *run = (struct nvtx_run){.is_private = !spool};
     const char *before = getenv(INJECTION);
     if (!find_in_build(run->library)) {
         snprintf(run->library, sizeof(run->library), "%s/" LIBRARY, NVTXT_LIBDIR);
     }
-    if (before && *before && !is_same_file(before, run->library)) {
+    if (before && *before && !input_is_same(before, run->library)) {
         snprintf(run->chain, sizeof(run->chain), "%s", before);
     }
     if (socket && !make_absolute(socket, run->socket)) {
@@ -179,5 +175,5 @@ int nvtx_run_print(const struct nvtx_run *run) {
             putchar('\n');
         }
     }
-    return fflush(stdout) == 0 ? 0 : -errno;
+    return fflush(stdout) == 0 ? 0 : nvtxt_origin(-errno);
 }

@@ -9,7 +9,6 @@
 // asked for a lease, which it gives only if nobody has the file open, or mapped, for writing.
 #include "client/nvtx/ring_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -23,6 +22,7 @@
 #include "lib/ring/line.h"
 #include "lib/ring/ring.h"
 #include "protocol/base/limits.h"
+#include "protocol/base/origin.h"
 
 #define RING_LEAST (64u << 10)
 #define RING_MOST (64u << 20)
@@ -45,7 +45,7 @@ __attribute__((format(printf, 3, 4))) static bool refuse(char *fault, size_t siz
 static int failed(struct ring_file *file, const char *what) {
     int error = errno;
     snprintf(file->fault, sizeof(file->fault), "cannot be %s: %s", what, strerror(error));
-    return -error;
+    return nvtxt_origin(-error);
 }
 
 static int check_entry(struct ring_file *file, const struct stat *status) {
@@ -68,9 +68,9 @@ static int open_entry(struct ring_file *file, int dir_fd, const char *name) {
     if (fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
         return errno == ENOENT ? RING_FILE_BUSY : failed(file, "looked at");
     }
-    int result = check_entry(file, &status);
-    if (result != 0) {
-        return result;
+    int r = check_entry(file, &status);
+    if (r != 0) {
+        return r;
     }
     file->fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file->fd < 0) {
@@ -82,8 +82,8 @@ static int open_entry(struct ring_file *file, int dir_fd, const char *name) {
     if (fstat(file->fd, &status) != 0) {
         return failed(file, "looked at");
     }
-    result = check_entry(file, &status); // it may be another one by now
-    return result == 0 && status.st_nlink == 0 ? RING_FILE_BUSY : result;
+    r = check_entry(file, &status); // it may be another one by now
+    return r == 0 && status.st_nlink == 0 ? RING_FILE_BUSY : r;
 }
 
 // ---- Its process --------------------------------------------------------------------------------
@@ -219,9 +219,9 @@ static int check_head(struct ring_file *file, const struct region_head *head) {
 int ring_file_open(struct ring_file *file, int dir_fd, const char *name) {
     struct region_head head = {.version = 0};
     *file = (struct ring_file){.fd = -1};
-    int result = open_entry(file, dir_fd, name);
-    result = result == 0 ? check_head(file, &head) : result;
-    return result == 0 ? check_process(file, &head, name) : result;
+    int r = open_entry(file, dir_fd, name);
+    r = r ?: check_head(file, &head);
+    return r ?: check_process(file, &head, name);
 }
 
 void ring_file_close(struct ring_file *file) {
@@ -269,16 +269,16 @@ static int read_stretch(struct ring_file *file, uint64_t at, uint64_t end) {
 static int read_stretches(struct ring_file *file) {
     off_t whole =
         (off_t)region_file_bytes(file->region.head->ring_bytes, file->region.head->window_bytes);
-    int result = 0;
-    for (off_t end = 0; result == 0 && end < whole;) {
+    int r = 0;
+    for (off_t end = 0; r == 0 && end < whole;) {
         off_t at = lseek(file->fd, end, SEEK_DATA);
         end = at < 0 ? -1 : lseek(file->fd, at, SEEK_HOLE);
         if (at < 0 || end < 0) {
             return errno == ENXIO ? 0 : failed(file, "read");
         }
-        result = read_stretch(file, (uint64_t)at, (uint64_t)end);
+        r = read_stretch(file, (uint64_t)at, (uint64_t)end);
     }
-    return result;
+    return r;
 }
 
 int ring_file_read(struct ring_file *file) {
@@ -297,20 +297,20 @@ int ring_file_read(struct ring_file *file) {
         !is_power(head.window_bytes, WINDOW_LEAST, WINDOW_MOST)) {
         return REFUSE(file, "was overwritten: its sizes are impossible");
     }
-    int result = region_make(region, NULL, head.ring_bytes, head.window_bytes);
-    for (uint32_t i = 0; result == 0 && i < chunks; i++) {
-        result = region_chunk(region, i);
+    int r = region_make(region, NULL, head.ring_bytes, head.window_bytes);
+    for (uint32_t i = 0; r == 0 && i < chunks; i++) {
+        r = region_chunk(region, i);
     }
-    for (size_t i = 0; result == 0 && i < sizeof(counts) / sizeof(counts[0]); i++) {
-        result = region_grant(region, (enum region_table)i, counts[i]);
+    for (size_t i = 0; r == 0 && i < sizeof(counts) / sizeof(counts[0]); i++) {
+        r = region_grant(region, (enum region_table)i, counts[i]);
     }
-    if (result < 0 || (result = region_grant_window(region, head.window_bytes)) < 0) {
-        errno = -result;
+    if (r < 0 || (r = region_grant_window(region, head.window_bytes)) < 0) {
+        errno = -r;
         return failed(file, "read");
     }
-    result = read_stretches(file);
-    if (result != 0) {
-        return result;
+    r = read_stretches(file);
+    if (r != 0) {
+        return r;
     }
     // The sizes are those of the memory, whatever was read now.
     region->head->ring_bytes = head.ring_bytes;
@@ -419,16 +419,16 @@ static bool check_ring(const struct region *region, uint32_t number, char *fault
     }
     struct ring_reader reader;
     struct record_view view;
-    int result;
+    int r;
     ring_reader_init(&reader, region, number, tail);
-    while ((result = ring_next(&reader, &view)) > 0) {
+    while ((r = ring_next(&reader, &view)) > 0) {
         if (!check_record(region, &view)) {
-            result = -EIO;
+            r = nvtxt_origin(-EIO);
             break;
         }
     }
-    return result == 0 || refuse(fault, size, "was overwritten: ring %u has no record at %" PRIu64,
-                                 number, reader.at & (bytes - 1));
+    return r == 0 || refuse(fault, size, "was overwritten: ring %u has no record at %" PRIu64,
+                            number, reader.at & (bytes - 1));
 }
 
 bool ring_file_check(const struct region *region, char *fault, size_t size) {

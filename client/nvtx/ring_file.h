@@ -6,7 +6,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "lib/ring/region.h"
 

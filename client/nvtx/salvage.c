@@ -4,10 +4,9 @@
 // losses, then the rings, until nothing more moves. After each one the lines of the window go into
 // the spool, and count as acknowledged in the copy, so that the next pass has room. The same file
 // gives the same lines each time, and nothing is sent before all of them are in the spool.
-#include "client/nvtx/salvage.h"
+#include "client/nvtx/nvtx_run.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "client/nvtx/ring_file.h"
 #include "client/spool/spool.h"
 #include "lib/ring/pass.h"
+#include "protocol/base/origin.h"
 #include "protocol/wire/hello.h"
 
 #define BLOCK_BYTES (256u << 10) // of one record of the spool; holds several of the longest lines
@@ -58,14 +58,14 @@ static size_t copy_block(struct salvage *s, uint64_t at) {
 // Puts the lines of the window into the spool; in the copy they are acknowledged then.
 static int move_window(struct salvage *s) {
     struct region_state *state = &s->pass->next;
-    int result = 0;
-    while (result == 0 && state->acked < state->end) {
+    int r = 0;
+    while (r == 0 && state->acked < state->end) {
         size_t len = copy_block(s, state->acked);
-        result = len > 0 ? spool_lines(s, s->block, len) : -EIO;
+        r = len > 0 ? spool_lines(s, s->block, len) : nvtxt_origin(-EIO);
         state->acked += len;
     }
     state->acked_lines = state->lines;
-    return result;
+    return r;
 }
 
 // Leaves out lines that the daemon has, as an earlier session: a new one was begun after line
@@ -82,13 +82,13 @@ static void skip_to(struct salvage *s, uint64_t line) {
 
 // An end may wait for its start through one pass that moves nothing.
 static int run_passes(struct salvage *s) {
-    int result = 0;
-    for (int quiet = 0; result == 0 && quiet < 2;) {
+    int r = 0;
+    for (int quiet = 0; r == 0 && quiet < 2;) {
         struct pass_result pass = pass_run(s->pass, true, NULL);
-        result = move_window(s);
+        r = move_window(s);
         quiet = pass.moved || pass.is_full ? 0 : quiet + 1;
     }
-    return result;
+    return r;
 }
 
 // ---- Spool --------------------------------------------------------------------------------------
@@ -101,6 +101,7 @@ static void describe(const struct region *region, struct nvtxt_hello *hello) {
                                   .pid = head->process,
                                   .escapes = true,
                                   .nvtx = NVTXT_NVTX_VERSION,
+                                  .levels = head->levels != 0,
                                   .expiry = atomic_load(&head->expiry)};
     snprintf(hello->name, sizeof(hello->name), "%s", head->name);
     snprintf(hello->session, sizeof(hello->session), "%.*s", NVTXT_SESSION_ID_BYTES,
@@ -109,10 +110,10 @@ static void describe(const struct region *region, struct nvtxt_hello *hello) {
 
 static int fill_spool(struct salvage *s, bool with_preamble) {
     const struct region_session *session = region_session(&s->file.region);
-    int result = with_preamble ? spool_lines(s, session->preamble, session->preamble_bytes) : 0;
-    result = result == 0 ? move_window(s) : result;
-    result = result == 0 ? run_passes(s) : result;
-    return result == 0 ? spool_publish(&s->spool) : result;
+    int r = with_preamble ? spool_lines(s, session->preamble, session->preamble_bytes) : 0;
+    r = r ?: move_window(s);
+    r = r ?: run_passes(s);
+    return r ?: spool_publish(&s->spool);
 }
 
 // The lines of the session that the daemon may not have, as a spool. Where the session took the
@@ -130,14 +131,12 @@ static int make_spool(struct salvage *s) {
     }
     int64_t first = with_preamble ? 1 : (int64_t)state->acked_lines - session->first + 1;
     describe(region, &hello);
-    int result = spool_adopt(&s->spool, s->dir, &hello, (uint64_t)first);
-    if (result == 0) {
-        result = fill_spool(s, with_preamble);
-    }
-    if (result != 0 && result != SPOOL_BUSY) {
+    int r = spool_adopt(&s->spool, s->dir, &hello, (uint64_t)first);
+    r = r ?: fill_spool(s, with_preamble);
+    if (r != 0 && r != SPOOL_BUSY) {
         spool_abandon(&s->spool);
     }
-    return result;
+    return r;
 }
 
 // ---- Files --------------------------------------------------------------------------------------
@@ -147,9 +146,9 @@ static enum outcome refuse(struct salvage *s) {
     return OUTCOME_BAD_DATA;
 }
 
-static enum outcome fail(struct salvage *s, int result, const char *why) {
+static enum outcome fail(struct salvage *s, int r, const char *why) {
     term_say(s->term, "%s/%s stays: %s", s->dir, s->name, why);
-    return result < 0 ? outcome_of_error(result, OUTCOME_IO) : OUTCOME_IO;
+    return r < 0 ? outcome_of_error(r, OUTCOME_IO) : OUTCOME_IO;
 }
 
 static enum outcome remove_ring(struct salvage *s) {
@@ -164,14 +163,14 @@ static enum outcome remove_ring(struct salvage *s) {
 // The file is removed while the spool is still locked: whoever takes the spool finds no file that
 // would make it again.
 static enum outcome convert(struct salvage *s) {
-    int result = ring_file_read(&s->file);
-    if (result != 0) {
-        return result > 0 ? refuse(s) : fail(s, result, s->file.fault);
+    int r = ring_file_read(&s->file);
+    if (r != 0) {
+        return r > 0 ? refuse(s) : fail(s, r, s->file.fault);
     }
     s->pass = malloc(sizeof(*s->pass));
     s->block = malloc(BLOCK_BYTES);
     if (!s->pass || !s->block) {
-        return fail(s, -ENOMEM, strerror(ENOMEM));
+        return fail(s, nvtxt_origin(-ENOMEM), strerror(ENOMEM));
     }
     if (s->file.region.head->is_tsc) {
         clock_choose(); // a process that was killed early had not learned the rate
@@ -180,16 +179,15 @@ static enum outcome convert(struct salvage *s) {
     if (!*region_session(&s->file.region)->id) {
         return remove_ring(s); // nothing was recorded before there was a session
     }
-    result = make_spool(s);
-    enum outcome outcome =
-        result == 0 || result == SPOOL_BUSY ? remove_ring(s) : fail(s, result, s->spool.fault);
+    r = make_spool(s);
+    enum outcome outcome = r == 0 || r == SPOOL_BUSY ? remove_ring(s) : fail(s, r, s->spool.fault);
     spool_close(&s->spool);
     return outcome;
 }
 
 static enum outcome take_file(struct salvage *s) {
-    int result = ring_file_open(&s->file, s->dir_fd, s->name);
-    switch (result) {
+    int r = ring_file_open(&s->file, s->dir_fd, s->name);
+    switch (r) {
     case 0:
         return convert(s);
     case RING_FILE_EMPTY:
@@ -199,7 +197,7 @@ static enum outcome take_file(struct salvage *s) {
     case RING_FILE_IN_USE:
         return s->pass_over ? OUTCOME_DONE : refuse(s);
     default:
-        return result > 0 ? refuse(s) : fail(s, result, s->file.fault);
+        return r > 0 ? refuse(s) : fail(s, r, s->file.fault);
     }
 }
 
@@ -239,7 +237,7 @@ enum outcome salvage_folder(const char *dir, bool pass_over, struct term *term) 
     if (dir_fd >= 0 && count < 0) {
         int error = errno;
         term_say(term, "%s: %s", dir, strerror(error));
-        status = outcome_of_open(-error);
+        status = outcome_of_open(nvtxt_origin(-error));
     }
     for (int i = 0; i < count; i++) {
         struct salvage s = {.dir = dir,
@@ -248,8 +246,8 @@ enum outcome salvage_folder(const char *dir, bool pass_over, struct term *term) 
                             .pass_over = pass_over,
                             .term = term,
                             .spool = {.dir_fd = -1}};
-        enum outcome result = take_file(&s);
-        status = result > status ? result : status;
+        enum outcome r = take_file(&s);
+        status = r > status ? r : status;
         ring_file_close(&s.file);
         free(s.pass);
         free(s.block);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "protocol/base/near.h"
+#include "protocol/base/slice.h"
 
 const struct report_command report_commands[] = {
 #define X(bit, name, function, formats, words, least, most, what)                                  \

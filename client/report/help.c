@@ -2,17 +2,14 @@
 //
 // The help of a command is printed from the tables of commands and options, two columns on a screen
 // of 80.
-#include "client/report/help.h"
+#include "client/report/options.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "client/report/commands.h"
-#include "client/report/options.h"
-
 static void print_program(void) {
     fputs("Usage: nvtxt-report [COMMAND] [OPTION]... [STORE]...\n"
-          "Reads stores and exports of Nsight Systems; shows what their events say.\n"
+          "Reads stores, exports of Nsight Systems, .ncu-rep files; shows what they say.\n"
           "Commands (the first one when none is named):\n",
           stdout);
     for (const struct report_command *at = report_commands; at->name; at++) {
@@ -36,7 +33,7 @@ static void print_option(const struct report_option *option) {
         snprintf(letter, sizeof(letter), "-%c, ", option->row.letter);
     }
     snprintf(left, sizeof(left), "%s--%s%s%s", letter, option->row.name, option->value ? " " : "",
-             option->value ? option->value : "");
+             option->value ?: "");
     const char *gap = strlen(left) > 30 ? "\n" : "";
     printf("  %-*s%s%*s%s\n", *gap ? 0 : 31, left, gap, *gap ? 33 : 0, "", option->text);
 }
@@ -59,7 +56,7 @@ static const char *formats_of(const struct report_command *command) {
 static void print_command(const struct report_command *command) {
     printf("Usage: nvtxt-report %s [OPTION]... %s\n%s.\nFormats: %s.\n\n", command->name,
            command->words, command->what, formats_of(command));
-    for (size_t i = 0; report_options_table[i].row.kind != ARGUMENTS_END; i++) {
+    for (size_t i = 0; report_options_table[i].row.kind != NVTXT_OPTION_END; i++) {
         if (report_options_table[i].commands & command->bit) {
             print_option(&report_options_table[i]);
         }

@@ -8,20 +8,17 @@
 #include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include "client/common/clock.h"
+#include "client/common/input.h"
 #include "client/common/result_file.h"
-#include "client/common/signals.h"
 #include "client/locate/find.h"
-#include "client/report/profile.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 #include "report/load/load.h"
 #include "report/model/iterations.h"
-#include "report/model/selecting.h"
-#include "report/render/kit/plain.h"
-#include "report/source/resolve.h"
 
 void report_job_keep_memory(void) {
 #if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
@@ -37,23 +34,14 @@ void report_job_raise(struct report_job *job, enum outcome level) {
 }
 
 static enum outcome fail(struct term *term, int error) {
-    term_say(term, "%s", strerror(-error));
+    term_say(term, "%s", strerror(nvtxt_origin(-error)));
     return OUTCOME_SYSTEM;
 }
 
 // ---- The stores ---------------------------------------------------------------------------------
 
-// Each segment needs some descriptors, and a store may have thousands of segments.
-static void raise_descriptors(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
-static enum outcome outcome_of_load(int result) {
-    switch (result) {
+static enum outcome outcome_of_load(int r) {
+    switch (r) {
     case REPORT_BAD_DATA:
         return OUTCOME_BAD_DATA;
     case REPORT_NO_INPUT:
@@ -74,7 +62,8 @@ static void offer_command(const struct report_job *job, const char *path) {
     const struct report_options *options = job->options;
     bool first = options->words.count > 0 && options->words.words[0] == path;
     if (profile_is(path) && access(path, R_OK) == 0) {
-        term_say(job->term, "it is a report file of Nsight Compute: nvtx-state and serve read it");
+        term_say(job->term, "it is a report file of Nsight Compute: report, metrics, check, diff, "
+                            "nvtx-state and serve read it");
     }
     const char *near = first && !options->named ? report_command_near(path) : NULL;
     if (near && access(path, F_OK) != 0) {
@@ -95,22 +84,12 @@ static enum outcome load(const struct report_job *job, const char *const *paths,
         .max_memory = job->options->max_memory,
         .interrupted = signals_came,
     };
-    int result = report_load(capture, paths, count, &wanted, sentence);
-    if (result != 0 && result != REPORT_INTERRUPTED) {
+    int r = report_load(capture, paths, count, &wanted, sentence);
+    if (r != 0 && r != REPORT_INTERRUPTED) {
         term_say(job->term, "%s", sentence);
         offer_command(job, paths[0]);
     }
-    return result == 0 ? OUTCOME_DONE : outcome_of_load(result);
-}
-
-void report_job_print_notes(struct term *term, const struct nvtxt_buf *notes) {
-    for (size_t at = 0; at < notes->len;) {
-        char *line = notes->data + at;
-        char *end = memchr(line, '\n', notes->len - at);
-        size_t len = end ? (size_t)(end - line) : notes->len - at;
-        term_say(term, "note: %.*s", (int)len, line);
-        at += len + 1;
-    }
+    return r == 0 ? OUTCOME_DONE : outcome_of_load(r);
 }
 
 static enum outcome select_events(struct report_job *job, struct report_model *model,
@@ -118,22 +97,19 @@ static enum outcome select_events(struct report_job *job, struct report_model *m
     struct nvtxt_buf notes = {0};
     struct report_fault fault = {0};
     const struct report_selection *selection = &job->options->selection;
-    int result = report_select(model, selection, span->since_ns, span->until_ns, &notes, &fault);
-    if (result == 0) {
-        result = report_iterations_init(&model->iterations, model->capture, selection);
-    }
-    enum outcome outcome = result == 0  ? OUTCOME_DONE
-                           : result > 0 ? report_options_refuse(job->term, &fault)
-                                        : fail(job->term, result);
-    report_job_print_notes(job->term, &notes);
+    int r = report_select(model, selection, span->since_ns, span->until_ns, &notes, &fault);
+    r = r ?: report_iterations_init(&model->iterations, model->capture, selection);
+    enum outcome outcome = r == 0  ? OUTCOME_DONE
+                           : r > 0 ? report_options_refuse(job->term, &fault)
+                                   : fail(job->term, r);
+    report_options_print_notes(job->term, &notes);
     nvtxt_buf_deinit(&notes);
-    if (result == 0 && job->options->scope == REPORT_SCOPE_ITERATION &&
-        model->iterations.count == 0) {
+    if (r == 0 && job->options->scope == REPORT_SCOPE_ITERATION && model->iterations.count == 0) {
         term_say(job->term, "note: --scope iteration shows nothing: %s",
                  selection->has_iterations ? "there is no iteration"
                                            : "no iterations declared; --iterations NAME does that");
     }
-    if (result == 0 && model->selected == 0 && selection->expect_some) {
+    if (r == 0 && model->selected == 0 && selection->expect_some) {
         report_job_raise(job, OUTCOME_FAULTS);
     }
     return outcome;
@@ -148,53 +124,76 @@ static void complain(void *context, const char *sentence) {
 
 // The files of --resolve-source-file. One that is not that of its source gives no lines.
 static enum outcome resolve_files(struct report_job *job, struct report_capture *capture) {
-    const struct arguments_list *files = &job->options->resolved;
-    int result = 0;
-    for (size_t i = 0; i < files->count && result >= 0; i++) {
-        result = report_resolve(capture, files->words[i], job->options->max_memory, signals_came,
-                                complain, job);
-        if (result == REPORT_RESOLVE_NOTHING || result == REPORT_RESOLVE_NO_INPUT) {
-            return result == REPORT_RESOLVE_NOTHING ? OUTCOME_USAGE : OUTCOME_NO_INPUT;
+    const struct nvtxt_option_list *files = &job->options->resolved;
+    int r = 0;
+    for (size_t i = 0; i < files->count && r >= 0; i++) {
+        r = report_resolve(capture, files->words[i], job->options->max_memory, signals_came,
+                           complain, job);
+        if (r == REPORT_RESOLVE_NOTHING || r == REPORT_RESOLVE_NO_INPUT) {
+            return r == REPORT_RESOLVE_NOTHING ? OUTCOME_USAGE : OUTCOME_NO_INPUT;
         }
-        if (result == REPORT_RESOLVE_TOO_LARGE) {
+        if (r == REPORT_RESOLVE_TOO_LARGE) {
             return OUTCOME_SYSTEM;
         }
-        if (result == REPORT_RESOLVE_STOPPED) {
+        if (r == REPORT_RESOLVE_STOPPED) {
             return OUTCOME_STOPPED;
         }
-        if (result == REPORT_RESOLVE_DIFFERS) {
+        if (r == REPORT_RESOLVE_DIFFERS) {
             report_job_raise(job, OUTCOME_FAULTS);
         }
     }
-    return result < 0 ? fail(job->term, result) : OUTCOME_DONE;
+    return r < 0 ? fail(job->term, r) : OUTCOME_DONE;
 }
 
 // Reads the stores into a capture and its model.
 static enum outcome take_in(struct report_job *job, const char *const *paths, size_t count,
                             struct report_capture **capture, struct report_model **model) {
     struct span span;
-    report_selection_span(&job->options->selection, clock_realtime_ns(), &span.since_ns,
+    report_selection_span(&job->options->selection, nvtxt_realtime_ns(), &span.since_ns,
                           &span.until_ns);
     job->since_ns = span.since_ns;
     job->until_ns = span.until_ns;
     enum outcome outcome = load(job, paths, count, &span, capture);
-    outcome = outcome ? outcome : resolve_files(job, *capture);
+    outcome = outcome ?: resolve_files(job, *capture);
     if (outcome == 0) {
-        int result = report_model_build(model, *capture);
-        outcome = result == 0 ? OUTCOME_DONE : fail(job->term, result);
+        int r = report_model_build(model, *capture);
+        outcome = r == 0 ? OUTCOME_DONE : fail(job->term, r);
     }
     return outcome == 0 ? select_events(job, *model, &span) : outcome;
+}
+
+// Whether the command reads report files, and one is among its words.
+static bool has_profile(const struct report_job *job) {
+    const unsigned readers =
+        REPORT_REPORT | REPORT_METRICS | REPORT_CHECK | REPORT_DIFF | REPORT_SERVE;
+    bool has = false;
+    for (size_t i = 0; i < job->store_count && !has; i++) {
+        has = profile_is(job->stores[i]);
+    }
+    return has && job->options->command->bit & readers;
 }
 
 static enum outcome take_in_all(struct report_job *job) {
     size_t count = job->store_count;
     const char *const *paths = job->stores;
-    raise_descriptors();
+    if (has_profile(job)) {
+        bool any = false;
+        enum outcome outcome = profiles_open(job, &any);
+        if (!any && job->options->selection.expect_some) {
+            report_job_raise(job, OUTCOME_FAULTS);
+        }
+        return outcome;
+    }
+    if (job->options->kernel_count + job->options->result_count > 0) {
+        term_say(job->term, "--kernel and --result are for report files of Nsight Compute");
+        return OUTCOME_USAGE;
+    }
+    input_raise_descriptors();
     if (job->options->command->bit != REPORT_DIFF) {
         return take_in(job, paths, count, &job->capture, &job->model);
     }
     enum outcome outcome = take_in(job, paths, 1, &job->capture, &job->model);
-    return outcome ? outcome : take_in(job, paths + 1, 1, &job->new_capture, &job->new_model);
+    return outcome ?: take_in(job, paths + 1, 1, &job->new_capture, &job->new_model);
 }
 
 // ---- The output ---------------------------------------------------------------------------------
@@ -246,24 +245,24 @@ static enum outcome flush(struct report_job *job) {
     if (signals_came()) {
         return OUTCOME_STOPPED;
     }
-    const char *name = job->options->output ? job->options->output : "stdout";
-    term_say(job->term, "cannot write to %s: %s", name, strerror(-error));
+    const char *name = job->options->output ?: "stdout";
+    term_say(job->term, "cannot write to %s: %s", name, strerror(nvtxt_origin(-error)));
     return outcome_of_error(error, OUTCOME_IO);
 }
 
-static enum outcome run(struct report_job *job) {
+static enum outcome run_job(struct report_job *job) {
     struct result_file file;
     enum outcome outcome = open_output(job, &file);
     if (outcome != 0) {
         return outcome;
     }
-    int result = nvtxt_out_init(&job->out, file.fd < 0 ? STDOUT_FILENO : file.fd);
-    if (result == 0) {
+    int r = nvtxt_out_init(&job->out, file.fd < 0 ? STDOUT_FILENO : file.fd);
+    if (r == 0) {
         job->out.interrupted = signals_came;
-        result = job->options->command->run(job);
+        r = job->options->command->run(job);
     }
-    outcome = result < 0       ? fail(job->term, result)
-              : result > 0     ? (enum outcome)result
+    outcome = r < 0            ? fail(job->term, r)
+              : r > 0          ? (enum outcome)r
               : signals_came() ? OUTCOME_STOPPED
                                : flush(job);
     if (outcome == 0 && file.fd >= 0) {
@@ -284,10 +283,27 @@ static enum outcome find_a_store(struct report_job *job, char *path, size_t size
     return outcome;
 }
 
-// A command that takes report files of Nsight Compute reads them itself.
-static bool reads_itself(const struct report_job *job) {
-    enum report_command_bit bit = job->options->command->bit;
-    return bit == REPORT_NVTX_STATE || (bit == REPORT_SERVE && profile_is(job->stores[0]));
+int report_job_scopes(const struct report_job *job, struct report_scopes **scopes) {
+    size_t count = 0;
+    if (!job->launches) {
+        return report_scopes_new(scopes, job->model, job->options->scope);
+    }
+    for (size_t i = 0; i < job->store_count; i++) {
+        count += job->launches[i]->count;
+    }
+    const struct report_given **results = calloc(count + 1, sizeof(*results));
+    if (!results) {
+        return nvtxt_origin(-ENOMEM);
+    }
+    count = 0;
+    for (size_t i = 0; i < job->store_count; i++) {
+        for (size_t k = 0; k < job->launches[i]->count; k++) {
+            results[count++] = &job->launches[i]->list[k].given;
+        }
+    }
+    int r = report_scopes_of_results(scopes, results, count);
+    free(results);
+    return r;
 }
 
 enum outcome report_job_run(const struct report_options *options, struct term *term) {
@@ -303,19 +319,19 @@ enum outcome report_job_run(const struct report_options *options, struct term *t
             job.store_count = 1;
             outcome = find_a_store(&job, path, sizeof(path));
         }
-        if (outcome == OUTCOME_DONE && !reads_itself(&job)) {
+        if (outcome == OUTCOME_DONE && options->command->bit != REPORT_NVTX_STATE) {
             outcome = take_in_all(&job);
         }
     }
-    report_plain_full_names = options->full_names;
-    outcome = outcome ? outcome : run(&job);
+    outcome = outcome ?: run_job(&job);
     report_model_free(job.model);
     report_model_free(job.new_model);
     report_capture_free(job.capture);
     report_capture_free(job.new_capture);
+    profiles_close(&job);
     nvtxt_buf_deinit(&job.refused);
     if (outcome != OUTCOME_DONE && signals_came()) {
         return OUTCOME_STOPPED;
     }
-    return outcome ? outcome : job.level;
+    return outcome ?: job.level;
 }

@@ -9,14 +9,10 @@
 // options, and returns; it opens no file of its own and closes none.
 #pragma once
 
-#include "client/common/outcome.h"
-#include "client/common/term.h"
-#include "client/report/commands.h"
 #include "client/report/options.h"
 #include "protocol/base/buf.h"
 #include "protocol/text/out.h"
-#include "report/load/capture.h"
-#include "report/model/model.h"
+#include "report/launch/launches.h"
 
 struct report_job {
     const struct report_options *options;
@@ -29,6 +25,9 @@ struct report_job {
     struct report_model *model;
     struct report_capture *new_capture;
     struct report_model *new_model;
+    // Of report files of Nsight Compute, in their place: what of each file is looked at, one for
+    // each of `stores`. NULL: they are stores.
+    struct report_launches **launches;
     int64_t since_ns, until_ns; // what --since, --until and --last ask for
     struct nvtxt_out out;       // text goes to it in pieces; a failure shows at the end
     enum outcome level;         // what the exit status will be at least
@@ -44,8 +43,28 @@ void report_job_keep_memory(void);
 // own.
 void report_job_raise(struct report_job *job, enum outcome level);
 
-// Says each line of notes, of report/select/notes.h.
-void report_job_print_notes(struct term *term, const struct nvtxt_buf *notes);
+// The scopes of the options: parts of the capture, or the results of report files. Returns 0 or
+// -ENOMEM.
+int report_job_scopes(const struct report_job *job, struct report_scopes **scopes);
 
 // Runs the command of the options from its stores to its output.
 enum outcome report_job_run(const struct report_options *options, struct term *term);
+
+// ---- Report files of Nsight Compute among the words of a command --------------------------------
+
+// Whether a file is one by its first bytes, or is to be one by the end of its name.
+bool profile_is(const char *path);
+
+// Reads one, with at most so many bytes; report_ncurep_free() it. Says why it cannot; `*profile` is
+// NULL then.
+enum outcome profile_open(struct report_ncurep **profile, struct term *term, const char *path,
+                          uint64_t max_memory);
+
+// Reads those of a job into `launches`, and says what selects nothing. `*any`: a result is
+// selected.
+enum outcome profiles_open(struct report_job *job, bool *any);
+void profiles_close(struct report_job *job); // fine without
+
+// Says which of the filters were true in no result, and what was perhaps meant.
+void profile_note_unused(struct term *term, const struct report_matching *matching,
+                         const struct report_gathered *gathered);

@@ -3,27 +3,20 @@
 // nvtxt-report: its beginning and its end: signals, and the exit status.
 #include <string.h>
 
-#include "client/common/outcome.h"
-#include "client/common/signals.h"
-#include "client/common/term.h"
-#include "client/report/help.h"
 #include "client/report/job.h"
-#include "client/report/options.h"
 
 int main(int argc, char **argv) {
     struct report_options options;
     struct term term;
     term_init(&term, "nvtxt-report");
-    int result = signals_init();
-    if (result < 0) {
-        term_say(&term, "cannot start: %s", strerror(-result));
+    int r = signals_init();
+    if (r < 0) {
+        term_say(&term, "cannot start: %s", strerror(-r));
         return outcome_exit_status(OUTCOME_SYSTEM);
     }
     signals_stop_soon();
     enum outcome status = report_options_parse(&options, &term, report_help_print, argc, argv);
-    if (status == 0) {
-        status = report_job_run(&options, &term);
-    }
+    status = status ?: report_job_run(&options, &term);
     report_options_deinit(&options);
     return outcome_exit_status(status);
 }

@@ -6,81 +6,106 @@
 #include <string.h>
 
 #include "client/report/options.h"
-#include "protocol/base/near.h"
+#include "protocol/base/origin.h"
+#include "protocol/base/slice.h"
+#include "protocol/table/arrays.h"
+#include "report/select/filter.h"
+
+enum outcome report_options_refuse(struct term *term, const struct report_fault *fault) {
+    struct nvtxt_buf text = {0};
+    if (!fault->text.data) { // of several options
+        term_say(term, "%s", fault->sentence);
+        return OUTCOME_USAGE;
+    }
+    report_fault_write(fault, &text);
+    nvtxt_buf_add(&text, "", 1);
+    if (nvtxt_buf_failed(&text)) {
+        term_say(term, "--%s: %s", fault->option, fault->sentence);
+    }
+    char *line = text.data;
+    for (bool first = true; line && !nvtxt_buf_failed(&text); first = false) {
+        char *end = strchr(line, '\n');
+        if (end) {
+            *end = '\0';
+        }
+        if (first) {
+            term_say(term, "%s", line);
+        } else {
+            term_line(term, line);
+        }
+        line = end ? end + 1 : NULL;
+    }
+    nvtxt_buf_deinit(&text);
+    return OUTCOME_USAGE;
+}
 
 // ---- Values -------------------------------------------------------------------------------------
 
-static int take_select(const struct arguments_value *value) {
+static int take_select(const struct nvtxt_option_value *value) {
     struct report_options *options = value->field;
     struct report_fault fault = {0};
-    int result = report_selection_take(&options->selection, value->row->name, value->text, &fault);
-    return result == 0  ? 0
-           : result < 0 ? OUTCOME_SYSTEM
-                        : (int)report_options_refuse(value->term, &fault);
+    int r = report_selection_take(&options->selection, value->row->name, value->text, &fault);
+    return r > 0 ? (int)report_options_refuse(value->context, &fault) : r;
 }
 
-static int take_folder(const struct arguments_value *value) {
+static int take_folder(const struct nvtxt_option_value *value) {
     struct report_options *options = value->field;
-    size_t size = (options->folder_count + 1) * sizeof(*options->folders);
-    struct report_folder *folders = realloc(options->folders, size);
-    if (!folders) {
-        return OUTCOME_SYSTEM;
+    struct report_folder *folder =
+        nvtxt_add(&options->folders, &options->folder_count, sizeof(*folder));
+    if (!folder) {
+        return nvtxt_origin(-ENOMEM);
     }
-    options->folders = folders;
     bool recursive = strcmp(value->row->name, "section-folder") != 0;
-    folders[options->folder_count++] = (struct report_folder){value->text, recursive};
-    return *value->text ? 0 : ARGUMENTS_WRONG;
+    *folder = (struct report_folder){value->text, recursive};
+    return *value->text ? 0 : NVTXT_WRONG;
 }
 
 static int add_word(struct report_words *list, const char *begin, size_t len) {
-    char **words = realloc(list->words, (list->count + 1) * sizeof(*words));
     char *word = malloc(len + 1);
+    char **added = word ? nvtxt_add(&list->words, &list->count, sizeof(*added)) : NULL;
     size_t size = 0;
-    if (words) {
-        list->words = words;
-    }
-    if (!words || !word) {
+    if (!added) {
         free(word);
-        return OUTCOME_SYSTEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < len; i++) {
         i += begin[i] == '\\' && i + 1 < len && begin[i + 1] == ',';
         word[size++] = begin[i];
     }
     word[size] = '\0';
-    words[list->count++] = word;
-    return size > 0 ? 0 : ARGUMENTS_WRONG;
+    *added = word;
+    return size > 0 ? 0 : NVTXT_WRONG;
 }
 
 // A list with commas; "\," is a comma in a word.
-static int take_words(const struct arguments_value *value) {
-    int result = 0;
-    for (const char *at = value->text; result == 0; at++) {
+static int take_words(const struct nvtxt_option_value *value) {
+    int r = 0;
+    for (const char *at = value->text; r == 0; at++) {
         const char *begin = at;
         while (*at && *at != ',') {
             at += at[0] == '\\' && at[1] == ',' ? 2 : 1;
         }
-        result = add_word(value->field, begin, (size_t)(at - begin));
+        r = add_word(value->field, begin, (size_t)(at - begin));
         if (!*at) {
             break;
         }
     }
-    return result;
+    return r;
 }
 
-static int take_percentiles(const struct arguments_value *value) {
+static int take_percentiles(const struct nvtxt_option_value *value) {
     struct report_words *list = value->field;
     size_t i = list->count;
-    int result = take_words(value);
-    for (; result == 0 && i < list->count; i++) {
+    int r = take_words(value);
+    for (; r == 0 && i < list->count; i++) {
         const char *word = list->words[i];
         size_t digits = strspn(word, "0123456789");
         size_t rest = word[digits] == '.' ? 1 + strspn(word + digits + 1, "0123456789") : 0;
         double number = strtod(word, NULL);
         bool good = digits > 0 && rest != 1 && !word[digits + rest] && number > 0 && number <= 100;
-        result = good ? 0 : ARGUMENTS_WRONG;
+        r = good ? 0 : NVTXT_WRONG;
     }
-    return result;
+    return r;
 }
 
 static const char *name_at(const void *context, size_t index) {
@@ -89,7 +114,7 @@ static const char *name_at(const void *context, size_t index) {
 }
 
 // One of several words; `choice` is its place among them.
-static int choose(const struct arguments_value *value, const char *const *names, int *choice) {
+static int choose(const struct nvtxt_option_value *value, const char *const *names, int *choice) {
     for (int i = 0; names[i]; i++) {
         if (strcmp(names[i], value->text) == 0) {
             *choice = i;
@@ -98,20 +123,20 @@ static int choose(const struct arguments_value *value, const char *const *names,
     }
     const char *near = nvtxt_near(nvtxt_slice_of(value->text), name_at, names);
     if (!near) {
-        return ARGUMENTS_WRONG;
+        return NVTXT_WRONG;
     }
-    term_say(value->term, "--%s takes %s, not '%s'; did you mean '%s'?", value->row->name,
+    term_say(value->context, "--%s takes %s, not '%s'; did you mean '%s'?", value->row->name,
              value->row->wanted, value->text, near);
     return OUTCOME_USAGE;
 }
 
 #define CHOICE(function, type, ...)                                                                \
-    static int function(const struct arguments_value *value) {                                     \
+    static int function(const struct nvtxt_option_value *value) {                                  \
         static const char *const names[] = {__VA_ARGS__, NULL};                                    \
         int choice = 0;                                                                            \
-        int result = choose(value, names, &choice);                                                \
+        int r = choose(value, names, &choice);                                                     \
         *(type *)value->field = (type)choice;                                                      \
-        return result;                                                                             \
+        return r;                                                                                  \
     }
 
 CHOICE(take_format, enum report_format, "text", "csv", "tsv", "json", "jsonl", "markdown")
@@ -126,32 +151,59 @@ CHOICE(take_metric_name, enum report_metric_name, "label", "name", "label-name")
 CHOICE(take_sandbox, enum report_sandboxes, "auto", "always", "never")
 CHOICE(take_level, enum report_fail_on, "ok", "optimization", "warning", "error")
 
-static int take_arch(const struct arguments_value *value) {
+static int take_arch(const struct nvtxt_option_value *value) {
     const char *digits = value->text + (strncmp(value->text, "CC_", 3) == 0 ? 3 : 0);
     int64_t number = 0;
-    bool good = *digits >= '0' && *digits <= '9' && arguments_int64(digits, &number);
+    bool good = *digits >= '0' && *digits <= '9' && nvtxt_option_int64(digits, &number);
     *(uint32_t *)value->field = (uint32_t)number;
-    return good && number > 0 && number <= UINT32_MAX ? 0 : ARGUMENTS_WRONG;
+    return good && number > 0 && number <= UINT32_MAX ? 0 : NVTXT_WRONG;
 }
 
-static int take_gate(const struct arguments_value *value) {
+static int take_gate(const struct nvtxt_option_value *value) {
     char *end = NULL;
     const char *text = value->text;
     double number = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
     *(double *)value->field = number;
-    return end && end == text + strspn(text, "0123456789.") && !*end ? 0 : ARGUMENTS_WRONG;
+    return end && end == text + strspn(text, "0123456789.") && !*end ? 0 : NVTXT_WRONG;
 }
 
-static int take_timeout(const struct arguments_value *value) {
-    int result = take_gate(value);
+static int take_timeout(const struct nvtxt_option_value *value) {
+    int r = take_gate(value);
     double seconds = *(double *)value->field;
-    return result == 0 && seconds > 0 && seconds <= 1e6 ? 0 : ARGUMENTS_WRONG;
+    return r == 0 && seconds > 0 && seconds <= 1e6 ? 0 : NVTXT_WRONG;
 }
 
-static int take_define(const struct arguments_value *value) {
+static int take_kernel(const struct nvtxt_option_value *value) {
+    struct report_options *options = value->field;
+    struct report_fault fault = {.option = "kernel", .text = nvtxt_slice_of(value->text)};
+    char sentence[REPORT_REGEX_SENTENCE];
+    size_t offset;
+    struct report_regex **added =
+        nvtxt_add(&options->kernels, &options->kernel_count, sizeof(*added));
+    int r = added ? report_regex_new(added, fault.text, sentence, &offset) : nvtxt_origin(-ENOMEM);
+    if (r > 0) {
+        report_fault_set(&fault, offset + 1, "%s", sentence);
+        return (int)report_options_refuse(value->context, &fault);
+    }
+    return r;
+}
+
+static int take_result(const struct nvtxt_option_value *value) {
+    struct report_options *options = value->field;
+    int64_t number = 0;
+    bool good = nvtxt_option_int64(value->text, &number) && number >= 0;
+    uint64_t *added =
+        good ? nvtxt_add(&options->results, &options->result_count, sizeof(*added)) : NULL;
+    if (added) {
+        *added = (uint64_t)number;
+    }
+    return !good ? NVTXT_WRONG : added ? 0 : nvtxt_origin(-ENOMEM);
+}
+
+static int take_define(const struct nvtxt_option_value *value) {
     const char *equal = strchr(value->text, '=');
-    return equal && equal > value->text ? arguments_list_add(value->field, value->text)
-                                        : ARGUMENTS_WRONG;
+    return equal && equal > value->text ? nvtxt_option_list_add(value->field, value->text)
+                                        : NVTXT_WRONG;
 }
 
 // ---- The table ----------------------------------------------------------------------------------
@@ -164,18 +216,20 @@ static int take_define(const struct arguments_value *value) {
 #define COMPUTES                                                                                   \
     (REPORT_REPORT | REPORT_METRICS | REPORT_SOURCE | REPORT_CHECK | REPORT_LIST | REPORT_HTML)
 
+#define KERNELS (REPORT_REPORT | REPORT_METRICS | REPORT_CHECK | REPORT_DIFF | REPORT_SERVE)
+
 #define RUNS_RULES (REPORT_REPORT | REPORT_CHECK | REPORT_HTML | REPORT_LIST)
 
 #define AT(field) offsetof(struct report_options, field)
 #define OTHER(name, field, function, what)                                                         \
-    { name, 0, ARGUMENTS_OTHER, .at = AT(field), .wanted = what, .take = function }
+    { name, 0, NVTXT_OPTION_OTHER, .at = AT(field), .wanted = what, .take = function }
 #define LIST(name, field) OTHER(name, field, take_words, "a list with commas, without empty words")
 #define SELECT(name, commands, value, text)                                                        \
-    { {name, 0, ARGUMENTS_OTHER, .take = take_select}, commands, value, text }
+    { {name, 0, NVTXT_OPTION_OTHER, .take = take_select}, commands, value, text }
 #define EVENTS(name, value, text) SELECT(name, SELECTS, value, text)
 
 const struct report_option report_options_table[] = {
-    {{"store", 0, ARGUMENTS_LIST, .at = AT(stores), .wanted = "a path"},
+    {{"store", 0, NVTXT_OPTION_LIST, .at = AT(stores), .wanted = "a path"},
      SELECTS,
      "PATH",
      "a STORE, too (default: see 'nvtxt-ctl where')"},
@@ -201,23 +255,31 @@ const struct report_option report_options_table[] = {
     EVENTS("max-duration", "LENGTH", "ranges that are as long or shorter"),
     EVENTS("iterations", "NAME[@DOMAIN]", "the ranges of that name are iterations"),
     EVENTS("skip-iterations", "N", "the first N are not in their figures"),
-    {{"expect-some", 0, ARGUMENTS_FLAG, .at = AT(selection.expect_some)},
+    {{"kernel", 0, NVTXT_OPTION_OTHER, .take = take_kernel},
+     KERNELS,
+     "RE",
+     "of a .ncu-rep: kernels that match (PCRE2)"},
+    {{"result", 0, NVTXT_OPTION_OTHER, .take = take_result, .wanted = "a number from 0 on"},
+     KERNELS,
+     "N",
+     "... results of this number, from 0"},
+    {{"expect-some", 0, NVTXT_OPTION_FLAG, .at = AT(selection.expect_some)},
      SELECTS,
      NULL,
      "exit status 1 if nothing is selected"},
-    {{"max-memory", 0, ARGUMENTS_BYTES, .at = AT(max_memory), .wanted = "bytes, such as 512M",
+    {{"max-memory", 0, NVTXT_OPTION_BYTES, .at = AT(max_memory), .wanted = "bytes, such as 512M",
       .least = 1},
      SELECTS | REPORT_NVTX_STATE,
      "SIZE",
      "the most memory for events (default: 1G)"},
     {OTHER("format", format, take_format, "text, csv, tsv, json, jsonl or markdown"), HAS_FORMATS,
      "FORMAT", "text, csv, tsv, json, jsonl or markdown"},
-    {{"csv", 0, ARGUMENTS_FLAG, .at = AT(csv)}, HAS_FORMATS, NULL, "the same as --format csv"},
-    {{"output", 'o', ARGUMENTS_TEXT, .at = AT(output)},
+    {{"csv", 0, NVTXT_OPTION_FLAG, .at = AT(csv)}, HAS_FORMATS, NULL, "the same as --format csv"},
+    {{"output", 'o', NVTXT_OPTION_TEXT, .at = AT(output)},
      EVERY,
      "FILE",
      "the file; '-': stdout (html: " REPORT_OPTIONS_PAGE ")"},
-    {{"report", 'r', ARGUMENTS_OTHER, .at = AT(reports), .take = take_words,
+    {{"report", 'r', NVTXT_OPTION_OTHER, .at = AT(reports), .take = take_words,
       .wanted = "a list with commas, without empty words"},
      REPORT_STATS,
      "LIST",
@@ -232,18 +294,19 @@ const struct report_option report_options_table[] = {
      "the sections of these sets (default: basic)"},
     {LIST("metrics", metrics), REPORT_REPORT | REPORT_METRICS | REPORT_SOURCE | REPORT_LIST, "LIST",
      "these metrics, by name, regex:RE or group:G"},
-    {{"section-folder", 0, ARGUMENTS_OTHER, .wanted = "a folder, or builtin", .take = take_folder},
+    {{"section-folder", 0, NVTXT_OPTION_OTHER, .wanted = "a folder, or builtin",
+      .take = take_folder},
      COMPUTES,
      "DIR",
      "sections and rules of this folder, or builtin,"},
-    {{"section-folder-recursive", 0, ARGUMENTS_OTHER, .wanted = "a folder, or builtin",
+    {{"section-folder-recursive", 0, NVTXT_OPTION_OTHER, .wanted = "a folder, or builtin",
       .take = take_folder},
      COMPUTES,
      "DIR",
      "... and of those in it, not of the usual ones"},
     {OTHER("define", defines, take_define, "NAME=EXPR"), COMPUTES, "NAME=EXPR",
      "a metric from others; see nvtxt-metrics(7)"},
-    {{"metrics-from", 0, ARGUMENTS_LIST, .at = AT(metric_files)},
+    {{"metrics-from", 0, NVTXT_OPTION_LIST, .at = AT(metric_files)},
      COMPUTES,
      "FILE",
      "metrics with their values, as JSON"},
@@ -261,23 +324,23 @@ const struct report_option report_options_table[] = {
      "bubblewrap: auto (default), always, never"},
     {OTHER("rule-timeout", rule_timeout_s, take_timeout, "seconds above 0"), RUNS_RULES, "SECONDS",
      "time of a rule in Python (default: 10)"},
-    {{"python", 0, ARGUMENTS_TEXT, .at = AT(python)},
+    {{"python", 0, NVTXT_OPTION_TEXT, .at = AT(python)},
      RUNS_RULES,
      "PROGRAM",
      "runs rules in Python (default: " REPORT_OPTIONS_PYTHON ")"},
-    {{"resolve-source-file", 0, ARGUMENTS_LIST, .at = AT(resolved)},
+    {{"resolve-source-file", 0, NVTXT_OPTION_LIST, .at = AT(resolved)},
      COMPUTES,
      "[NAME=]FILE",
      "the NVTXT file that a source read"},
-    {{"all-lines", 0, ARGUMENTS_FLAG, .at = AT(all_lines)},
+    {{"all-lines", 0, NVTXT_OPTION_FLAG, .at = AT(all_lines)},
      REPORT_SOURCE | REPORT_HTML,
      NULL,
      "lines without any figure, too"},
-    {{"full-names", 0, ARGUMENTS_FLAG, .at = AT(full_names)},
+    {{"full-names", 0, NVTXT_OPTION_FLAG, .at = AT(full_names)},
      HAS_FORMATS,
      NULL,
      "text: names of more than 200 characters, too"},
-    {{"max-events", 0, ARGUMENTS_NUMBER, .at = AT(max_events), .wanted = "a number from 1 on",
+    {{"max-events", 0, NVTXT_OPTION_NUMBER, .at = AT(max_events), .wanted = "a number from 1 on",
       .least = 1},
      REPORT_HTML,
      "N",
@@ -290,7 +353,7 @@ const struct report_option report_options_table[] = {
      REPORT_REPORT | REPORT_METRICS | REPORT_LIST, "HOW", "text: none, values or details"},
     {OTHER("print-metric-name", metric_name, take_metric_name, "label, name or label-name"),
      REPORT_REPORT | REPORT_METRICS | REPORT_LIST, "HOW", "text: label, name or label-name"},
-    {{"print-rule-details", 0, ARGUMENTS_FLAG, .at = AT(rule_details)},
+    {{"print-rule-details", 0, NVTXT_OPTION_FLAG, .at = AT(rule_details)},
      REPORT_REPORT | REPORT_CHECK | REPORT_LIST,
      NULL,
      "text: all that rules say"},

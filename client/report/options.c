@@ -9,50 +9,24 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/select/filter.h"
+
 #define MAX_MEMORY (UINT64_C(1) << 30)
 #define GATE 2.0 // percent
 #define RULE_TIMEOUT_S 10.0
 #define MAX_EVENTS 2000000
-
-enum outcome report_options_refuse(struct term *term, const struct report_fault *fault) {
-    struct nvtxt_buf text = {0};
-    if (!fault->text.data) { // of several options
-        term_say(term, "%s", fault->sentence);
-        return OUTCOME_USAGE;
-    }
-    report_fault_write(fault, &text);
-    nvtxt_buf_add(&text, "", 1);
-    if (nvtxt_buf_failed(&text)) {
-        term_say(term, "--%s: %s", fault->option, fault->sentence);
-    }
-    char *line = text.data;
-    for (bool first = true; line && !nvtxt_buf_failed(&text); first = false) {
-        char *end = strchr(line, '\n');
-        if (end) {
-            *end = '\0';
-        }
-        if (first) {
-            term_say(term, "%s", line);
-        } else {
-            term_line(term, line);
-        }
-        line = end ? end + 1 : NULL;
-    }
-    nvtxt_buf_deinit(&text);
-    return OUTCOME_USAGE;
-}
 
 const char *report_format_name(enum report_format format) {
     static const char *const names[] = {"text", "csv", "tsv", "json", "jsonl", "markdown"};
     return names[format];
 }
 
-static bool given_is(uint64_t given, const char *name) {
+static bool is_seen(uint64_t seen, const char *name) {
     size_t i = 0;
     while (strcmp(report_options_table[i].row.name, name) != 0) {
         i++;
     }
-    return given >> i & 1;
+    return seen >> i & 1;
 }
 
 static enum outcome refuse(struct term *term, const struct report_command *command) {
@@ -79,14 +53,14 @@ static const char *list_commands(char *out, size_t size, unsigned commands) {
     return out;
 }
 
-static enum outcome check_given(const struct report_options *options, struct term *term,
-                                uint64_t given) {
-    char name[ARGUMENTS_NAME_SIZE], commands[128];
-    for (size_t i = 0; report_options_table[i].row.kind != ARGUMENTS_END; i++) {
+static enum outcome check_seen(const struct report_options *options, struct term *term,
+                               uint64_t seen) {
+    char name[NVTXT_OPTION_NAME_SIZE], commands[128];
+    for (size_t i = 0; report_options_table[i].row.kind != NVTXT_OPTION_END; i++) {
         const struct report_option *option = &report_options_table[i];
-        if ((given >> i & 1) && !(option->commands & options->command->bit)) {
+        if ((seen >> i & 1) && !(option->commands & options->command->bit)) {
             term_say(term, "%s does not take the option %s; it is for %s", options->command->name,
-                     arguments_name(&option->row, name),
+                     nvtxt_option_name(&option->row, name),
                      list_commands(commands, sizeof(commands), option->commands));
             return refuse(term, options->command);
         }
@@ -94,10 +68,11 @@ static enum outcome check_given(const struct report_options *options, struct ter
     return 0;
 }
 
-static enum outcome check_format(struct report_options *options, struct term *term, bool given) {
+static enum outcome check_format(struct report_options *options, struct term *term,
+                                 bool has_format) {
     char commands[128];
     unsigned takes = 0;
-    if (options->csv && given && options->format != REPORT_CSV) {
+    if (options->csv && has_format && options->format != REPORT_CSV) {
         term_say(term, "--csv and --format %s contradict each other",
                  report_format_name(options->format));
         return refuse(term, options->command);
@@ -127,9 +102,9 @@ static enum outcome check_selection(const struct report_options *options, struct
 static enum outcome find_command(struct report_options *options, struct term *term) {
     const char *word = options->words.count > 0 ? options->words.words[0] : NULL;
     const struct report_command *command = word ? report_command_find(word) : NULL;
-    options->command = command ? command : report_command_find("report");
+    options->command = command ?: report_command_find("report");
     if (!options->command) {
-        term_say(term, "there is no command '%s'", word ? word : "report");
+        term_say(term, "there is no command '%s'", word ?: "report");
         return arguments_refuse(term);
     }
     options->named = command != NULL;
@@ -145,7 +120,7 @@ static enum outcome find_command(struct report_options *options, struct term *te
 static enum outcome take_stores(struct report_options *options, struct term *term) {
     size_t count = options->words.count;
     for (size_t i = 0; i < options->stores.count; i++) {
-        if (arguments_list_add(&options->words, options->stores.words[i]) != 0) {
+        if (nvtxt_option_list_add(&options->words, options->stores.words[i]) != 0) {
             term_say(term, "out of memory");
             return OUTCOME_SYSTEM;
         }
@@ -174,10 +149,10 @@ static enum outcome check_words(const struct report_options *options, struct ter
     return refuse(term, command);
 }
 
-static enum outcome take_word(struct arguments_parser *parser, char *word) {
+static int take_word(struct nvtxt_options *parser, char *word) {
     struct report_options *options = parser->values;
-    if (arguments_list_add(&options->words, word) != 0) {
-        term_say(parser->term, "out of memory");
+    if (nvtxt_option_list_add(&options->words, word) != 0) {
+        term_say(parser->context, "out of memory");
         return OUTCOME_SYSTEM;
     }
     return 0;
@@ -187,8 +162,8 @@ static enum outcome take_word(struct arguments_parser *parser, char *word) {
 
 enum outcome report_options_parse(struct report_options *options, struct term *term,
                                   void (*print_help)(const void *options), int argc, char **argv) {
-    struct arguments_row rows[MOST] = {{0}};
-    for (size_t i = 0; report_options_table[i].row.kind != ARGUMENTS_END; i++) {
+    struct nvtxt_option rows[MOST] = {{0}};
+    for (size_t i = 0; report_options_table[i].row.kind != NVTXT_OPTION_END; i++) {
         rows[i] = report_options_table[i].row;
     }
     *options = (struct report_options){
@@ -200,26 +175,30 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
         .fail_on = REPORT_FAIL_WARNING,
         .arguments = argv,
     };
-    struct arguments_parser parser = {rows, options, term, .print_help_of = print_help,
-                                      .take_word = take_word};
-    enum outcome result = arguments_parse(&parser, argc, argv);
-    while (result == 0 && optind < argc) {
-        result = take_word(&parser, argv[optind++]);
+    struct arguments_parser parser = {.options = {rows, options, term, .take_word = take_word},
+                                      .print_help_of = print_help,
+                                      .advise = report_ncu_option};
+    enum outcome r = arguments_parse(&parser, argc, argv);
+    while (r == 0 && optind < argc) {
+        r = (enum outcome)take_word(&parser.options, argv[optind++]);
     }
-    result = result ? result : find_command(options, term);
-    result = result ? result : check_given(options, term, parser.given);
-    result = result ? result : check_format(options, term, given_is(parser.given, "format"));
-    result = result ? result : take_stores(options, term);
-    result = result ? result : check_words(options, term);
-    result = result ? result : check_selection(options, term);
-    options->has_gate = given_is(parser.given, "gate");
+    r = r ?: find_command(options, term);
+    r = r ?: check_seen(options, term, parser.options.seen);
+    r = r ?: check_format(options, term, is_seen(parser.options.seen, "format"));
+    r = r ?: take_stores(options, term);
+    r = r ?: check_words(options, term);
+    r = r ?: check_selection(options, term);
+    options->descriptions =
+        options->rule_details ||
+        (is_seen(parser.options.seen, "print-details") && options->details == REPORT_DETAILS_ALL);
+    options->has_gate = is_seen(parser.options.seen, "gate");
     if (!options->output && options->command && options->command->bit == REPORT_HTML) {
         options->output = REPORT_OPTIONS_PAGE;
     }
     if (options->output && strcmp(options->output, "-") == 0) {
         options->output = NULL;
     }
-    return result;
+    return r;
 }
 
 static void free_words(struct report_words *list) {
@@ -243,4 +222,19 @@ void report_options_deinit(struct report_options *options) {
     free(options->defines.words);
     free(options->metric_files.words);
     free(options->resolved.words);
+    for (size_t i = 0; i < options->kernel_count; i++) {
+        report_regex_free(options->kernels[i]);
+    }
+    free(options->kernels);
+    free(options->results);
+}
+
+void report_options_print_notes(struct term *term, const struct nvtxt_buf *notes) {
+    for (size_t at = 0; at < notes->len;) {
+        char *line = notes->data + at;
+        char *end = memchr(line, '\n', notes->len - at);
+        size_t len = end ? (size_t)(end - line) : notes->len - at;
+        term_say(term, "note: %.*s", (int)len, line);
+        at += len + 1;
+    }
 }

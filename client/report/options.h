@@ -5,14 +5,12 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "client/common/arguments.h"
 #include "client/common/outcome.h"
+#include "client/common/term.h"
 #include "client/report/commands.h"
-#include "report/metric/metric.h"
-#include "report/select/selection.h"
+#include "report/report.h"
 
 struct report_folder {
     const char *path; // or "builtin"
@@ -30,10 +28,10 @@ struct report_words {
 
 struct report_options {
     const struct report_command *command;
-    bool named;                   // the command; else it is `report`
-    struct arguments_list words;  // stores; of `list` what is listed
-    struct arguments_list stores; // of --store, which `words` begin with in the end
-    char *const *arguments;       // all of the command line; borrowed; ends with NULL
+    bool named;                      // the command; else it is `report`
+    struct nvtxt_option_list words;  // stores; of `list` what is listed
+    struct nvtxt_option_list stores; // of --store, which `words` begin with in the end
+    char *const *arguments;          // all of the command line; borrowed; ends with NULL
 
     struct report_selection selection; // SELECT; owned
 
@@ -45,11 +43,11 @@ struct report_options {
     struct report_words percentiles; // digits, with a point or without: above 0, up to 100
     struct report_folder *folders;   // of sections and rules; none: the search path; owned
     size_t folder_count;
-    struct arguments_list defines;      // NAME=EXPR
-    struct arguments_list metric_files; // --metrics-from
-    struct arguments_list resolved;     // [NAME=]FILE of --resolve-source-file
-    bool from_operands;                 // --derived-aggregate operands
-    bool no_rules;                      // --apply-rules no
+    struct nvtxt_option_list defines;      // NAME=EXPR
+    struct nvtxt_option_list metric_files; // --metrics-from
+    struct nvtxt_option_list resolved;     // [NAME=]FILE of --resolve-source-file
+    bool from_operands;                    // --derived-aggregate operands
+    bool no_rules;                         // --apply-rules no
     enum report_sandboxes { REPORT_BOX_AUTO, REPORT_BOX_ALWAYS, REPORT_BOX_NEVER } sandbox;
     double rule_timeout_s;
     const char *python;
@@ -65,8 +63,13 @@ struct report_options {
     } instances;
     enum report_metric_name { REPORT_NAME_LABEL, REPORT_NAME_NAME, REPORT_NAME_BOTH } metric_name;
     bool rule_details;
-    bool all_lines;      // of source
-    bool full_names;     // text cuts none
+    bool descriptions;             // of sections: details were asked for
+    bool all_lines;                // of source
+    bool full_names;               // text cuts none
+    struct report_regex **kernels; // --kernel; owned
+    size_t kernel_count;
+    uint64_t *results; // --result; owned
+    size_t result_count;
     uint64_t max_memory; // bytes
     int64_t max_events;  // of html: more are merged
     bool has_gate;
@@ -81,12 +84,12 @@ struct report_options {
 
 // What --help says of an option; `value` NULL: it takes none.
 struct report_option {
-    struct arguments_row row;
+    struct nvtxt_option row;
     unsigned commands; // that take it
     const char *value, *text;
 };
 
-// Ends with a row of kind ARGUMENTS_END.
+// Ends with a row of kind NVTXT_OPTION_END.
 extern const struct report_option report_options_table[];
 
 const char *report_format_name(enum report_format format);
@@ -94,8 +97,19 @@ const char *report_format_name(enum report_format format);
 // Says what is wrong with an option of SELECT, with the place. Returns USAGE.
 enum outcome report_options_refuse(struct term *term, const struct report_fault *fault);
 
+// Says each line of notes, of report/select/filter_set.h.
+void report_options_print_notes(struct term *term, const struct nvtxt_buf *notes);
+
 // Takes the command line; ANSWERED after --help and --version. `print_help` gets the options so
 // far.
 enum outcome report_options_parse(struct report_options *options, struct term *term,
                                   void (*print_help)(const void *options), int argc, char **argv);
 void report_options_deinit(struct report_options *options);
+
+// Prints what --help says: all that the command takes that is the first word of `values`, a struct
+// report_options so far, or one screen on the program.
+void report_help_print(const void *values);
+
+// Says what to use here instead of an option of ncu: "--list-sections", "--page=raw". `next` is
+// the word behind it, which may be its value; NULL: none is. False: ncu has no such option.
+bool report_ncu_option(struct term *term, const char *word, const char *next);

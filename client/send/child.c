@@ -4,12 +4,13 @@
 // reports through a pipe that the command cannot be executed; a successful exec closes it.
 #include "client/send/child.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "protocol/base/origin.h"
 
 static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                 SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
@@ -35,10 +36,10 @@ static int catch_signals(struct child *child) {
         sigaction(SIGXFSZ, &ignore, &child->on_size) != 0 ||
         sigaction(SIGCHLD, &standard, &child->on_child) != 0 ||
         sigprocmask(SIG_BLOCK, &set, &child->mask) != 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     child->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return child->signals < 0 ? -errno : 0;
+    return child->signals < 0 ? nvtxt_origin(-errno) : 0;
 }
 
 // In the child; does not return.
@@ -76,7 +77,7 @@ static int start(struct child *child, char *const *argv, const int out[2], const
     child->err = err[0];
     child->running = child->pid > 0;
     if (child->pid < 0) {
-        error = -errno;
+        error = nvtxt_origin(-errno);
     } else if (read(fault[0], &error, sizeof(error)) == (ssize_t)sizeof(error)) {
         child->running = false;
         child_reap(child);
@@ -91,12 +92,12 @@ int child_start(struct child *child, char *const *argv, bool pipes) {
     int fault[2];
     *child = (struct child){.out = -1, .err = -1, .signals = -1};
     if (catch_signals(child) != 0 || (pipes && pipe2(out, O_CLOEXEC) != 0)) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     if (pipes && pipe2(err, O_CLOEXEC) != 0) {
         int error = errno;
         close_pair(out);
-        return -error;
+        return nvtxt_origin(-error);
     }
     if (pipe2(fault, O_CLOEXEC) != 0) {
         int error = errno;
@@ -104,7 +105,7 @@ int child_start(struct child *child, char *const *argv, bool pipes) {
             close_pair(out);
             close_pair(err);
         }
-        return -error;
+        return nvtxt_origin(-error);
     }
     return start(child, argv, out, err, fault);
 }

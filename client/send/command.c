@@ -10,17 +10,15 @@
 // only when poll(2) allows it, and takes no more than a pipe then has room for.
 #include "client/send/command.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/common/clock.h"
 #include "client/send/reconnect.h"
-#include "client/send/transfer.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 
 struct stream {
     int from; // owned; -1 at its end
@@ -72,7 +70,7 @@ static void read_stream(struct command *c, struct stream *stream) {
     if (c->recording) {
         size_t size;
         memcpy(textlog_space(&stream->log, &size), stream->data, stream->len);
-        textlog_filled(&stream->log, stream->len, clock_realtime_ns());
+        textlog_filled(&stream->log, stream->len, nvtxt_realtime_ns());
     }
 }
 
@@ -112,18 +110,18 @@ static void serve_stream(struct command *c, struct stream *stream, const struct 
     if (fds[0].revents) {
         read_stream(c, stream);
     } else if (c->ended_ms > 0 && stream->from >= 0 && is_idle(c, stream) &&
-               clock_monotonic_ms() - c->ended_ms >= COMMAND_LINGER_MS) {
+               nvtxt_monotonic_ms() - c->ended_ms >= COMMAND_LINGER_MS) {
         close_stream(stream); // a process that the command started still has it
     }
 }
 
 // ---- The record ---------------------------------------------------------------------------------
 
-// `result` is RUNNING when the session has ended, else why it has not.
-static void stop_recording(struct command *c, enum outcome result) {
+// `r` is RUNNING when the session has ended, else why it has not.
+static void stop_recording(struct command *c, enum outcome r) {
     c->recording = false;
-    (void)transfer_end(&c->transfer, result);
-    if (c->ended_ms == 0 && result != OUTCOME_RUNNING) {
+    (void)transfer_end(&c->transfer, r);
+    if (c->ended_ms == 0 && r != OUTCOME_RUNNING) {
         term_say(c->term,
                  c->record->records_itself ? "%s runs on; its run will be no range"
                                            : "%s runs on without being recorded",
@@ -131,9 +129,9 @@ static void stop_recording(struct command *c, enum outcome result) {
     }
 }
 
-static void check(struct command *c, enum outcome result) {
-    if (c->recording && result != OUTCOME_RUNNING) {
-        stop_recording(c, result);
+static void check(struct command *c, enum outcome r) {
+    if (c->recording && r != OUTCOME_RUNNING) {
+        stop_recording(c, r);
     }
 }
 
@@ -142,12 +140,12 @@ static int put_call(struct command *c, const char *head, struct nvtxt_slice stri
     size_t room = intake_line_max(&c->transfer.sender) + 1;
     char *line = malloc(room);
     if (!line) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     size_t len = textlog_call(line, room, head, string, tail);
-    int result = intake_put(&c->transfer.intake, (struct nvtxt_slice){line, len});
+    int r = intake_put(&c->transfer.intake, (struct nvtxt_slice){line, len});
     free(line);
-    return result;
+    return r;
 }
 
 // With pipes each line of a log names its category; without them the category needs a line of its
@@ -164,9 +162,8 @@ static int put_category(struct command *c) {
 
 static int put_name(struct command *c) {
     char head[64];
-    const char *slash = strrchr(c->argv[0], '/');
     snprintf(head, sizeof(head), "SetProcessName,%d,", (int)c->child->pid);
-    return put_call(c, head, nvtxt_slice_of(slash ? slash + 1 : c->argv[0]), "");
+    return put_call(c, head, nvtxt_slice_of(nvtxt_base_name(c->argv[0])), "");
 }
 
 static int put_range(struct command *c) {
@@ -187,11 +184,11 @@ static int put_range(struct command *c) {
              (int)c->child->pid, category ? textlog_category(category) : 0,
              c->record->has_color ? c->record->text->color : child_color(c->child));
     snprintf(tail, sizeof(tail), ",%d", code);
-    int result = nvtxt_buf_failed(&words)
-                     ? -ENOMEM
-                     : put_call(c, head, (struct nvtxt_slice){words.data, words.len}, tail);
+    int r = nvtxt_buf_failed(&words)
+                ? nvtxt_origin(-ENOMEM)
+                : put_call(c, head, (struct nvtxt_slice){words.data, words.len}, tail);
     nvtxt_buf_deinit(&words);
-    return result;
+    return r;
 }
 
 static struct steps *steps_of(const struct command *c) {
@@ -208,36 +205,36 @@ static int move_steps(struct command *c) {
     struct intake *intake = &c->transfer.intake;
     const char *line;
     size_t len;
-    int result = 0;
-    while (result == 0 && intake_has_room(intake) && has_step(c)) {
+    int r = 0;
+    while (r == 0 && intake_has_room(intake) && has_step(c)) {
         line = steps_line(steps_of(c), &len);
-        result = intake_put(intake, (struct nvtxt_slice){line, len});
+        r = intake_put(intake, (struct nvtxt_slice){line, len});
         steps_taken(steps_of(c), len);
     }
-    return result == 0 ? intake_move(intake) : result;
+    return r ?: intake_move(intake);
 }
 
 // Moves lines on, and after the last one the range.
 static enum outcome move_lines(struct command *c) {
     struct intake *intake = &c->transfer.intake;
-    int result = 0;
-    for (size_t i = 0; i < 2 && result == 0; i++) {
-        result = intake_move_log(intake, &c->streams[i].log);
+    int r = 0;
+    for (size_t i = 0; i < 2 && r == 0; i++) {
+        r = intake_move_log(intake, &c->streams[i].log);
     }
-    if (result == 0 && steps_of(c)) {
-        result = move_steps(c);
+    if (r == 0 && steps_of(c)) {
+        r = move_steps(c);
     }
     bool left = steps_of(c) && (has_step(c) || !steps_of(c)->drained);
     bool over =
         c->ended_ms > 0 && !left && is_over(c, &c->streams[0]) && is_over(c, &c->streams[1]);
-    if (result == 0 && over && !c->concluded && intake_has_room(intake)) {
+    if (r == 0 && over && !c->concluded && intake_has_room(intake)) {
         c->concluded = true;
         c->since_ms = -1;
         intake->drop = false; // the range waits for room; nothing comes after it
-        result = put_range(c);
-        result = result == 0 ? intake_end(intake) : result;
+        r = put_range(c);
+        r = r ?: intake_end(intake);
     }
-    return transfer_taken(&c->transfer, result);
+    return transfer_taken(&c->transfer, r);
 }
 
 static bool is_held_up(const struct command *c) {
@@ -290,19 +287,19 @@ static void begin_recording(struct command *c) {
     record->transfer->text = record->text;
     c->transfer = (struct transfer){
         .options = record->transfer, .input = &c->input, .spool = record->spool, .term = c->term};
-    enum outcome result = transfer_begin(&c->transfer, record->hello);
+    enum outcome r = transfer_begin(&c->transfer, record->hello);
     static const char *const names[] = {"stdout", "stderr"};
-    for (size_t i = 0; i < 2 && result == OUTCOME_RUNNING && c->streams[i].from >= 0; i++) {
-        const char *category = record->text->category ? record->text->category : names[i];
+    for (size_t i = 0; i < 2 && r == OUTCOME_RUNNING && c->streams[i].from >= 0; i++) {
+        const char *category = record->text->category ?: names[i];
         if (textlog_init(&c->streams[i].log, record->text, category, (uint32_t)c->child->pid,
                          intake_line_max(&c->transfer.sender)) != 0) {
-            result = OUTCOME_SYSTEM;
+            r = OUTCOME_SYSTEM;
         }
     }
     c->recording = true;
-    result = result == OUTCOME_RUNNING ? transfer_taken(&c->transfer, put_name(c)) : result;
-    result = result == OUTCOME_RUNNING ? transfer_taken(&c->transfer, put_category(c)) : result;
-    check(c, result);
+    r = r == OUTCOME_RUNNING ? transfer_taken(&c->transfer, put_name(c)) : r;
+    r = r == OUTCOME_RUNNING ? transfer_taken(&c->transfer, put_category(c)) : r;
+    check(c, r);
 }
 
 // ---- The loop -----------------------------------------------------------------------------------
@@ -332,8 +329,8 @@ static int64_t until(const struct command *c, int64_t now) {
 static void check_end(struct command *c) {
     child_update(c->child);
     if (!c->child->running && c->ended_ms == 0) {
-        c->ended_ms = clock_monotonic_ms();
-        c->ended_ns = clock_realtime_ns();
+        c->ended_ms = nvtxt_monotonic_ms();
+        c->ended_ns = nvtxt_realtime_ns();
         if (c->record) {
             c->record->transfer->given_up = false; // that was earlier: it may answer now
         }
@@ -398,7 +395,7 @@ static void record_on(struct command *c) {
         stop_recording(c, OUTCOME_RUNNING);
     }
     if (c->recording) {
-        check_patience(c, clock_monotonic_ms());
+        check_patience(c, nvtxt_monotonic_ms());
     }
 }
 
@@ -406,7 +403,7 @@ static void record_on(struct command *c) {
 // is.
 static void reap(struct command *c) {
     bool looked = !c->recording || c->transfer.sender.window.acked > 0;
-    if (c->ended_ms > 0 && (looked || clock_monotonic_ms() - c->ended_ms >= COMMAND_UNREAPED_MS)) {
+    if (c->ended_ms > 0 && (looked || nvtxt_monotonic_ms() - c->ended_ms >= COMMAND_UNREAPED_MS)) {
         child_reap(c->child);
     }
 }
@@ -437,8 +434,8 @@ static bool goes_on(struct command *c, int64_t now) {
     return !is_done(c);
 }
 
-static void run(struct command *c) {
-    for (int64_t now = clock_monotonic_ms(); goes_on(c, now); now = clock_monotonic_ms()) {
+static void run_loop(struct command *c) {
+    for (int64_t now = nvtxt_monotonic_ms(); goes_on(c, now); now = nvtxt_monotonic_ms()) {
         wait_and_serve(c, now);
         record_on(c);
         reap(c);
@@ -457,7 +454,7 @@ void command_run(struct child *child, char *const *argv, const struct command_re
     good = open_stream(&c.streams[1], &child->err, STDERR_FILENO, "stderr") && good;
     if (good) {
         begin_recording(&c);
-        run(&c);
+        run_loop(&c);
     } else {
         term_say(term, "out of memory");
     }

@@ -5,12 +5,9 @@
 // it runs on, and its output passes through.
 #pragma once
 
-#include "client/common/term.h"
 #include "client/send/child.h"
 #include "client/send/steps.h"
 #include "client/send/transfer.h"
-#include "client/spool/spool.h"
-#include "client/text/textlog.h"
 #include "protocol/wire/hello.h"
 
 #define COMMAND_PATIENCE_MS                                                                        \

@@ -5,10 +5,10 @@
 // sender's window.
 #include "client/send/intake.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "protocol/base/limits.h"
+#include "protocol/base/origin.h"
 
 #define MOVES 8 // records from the disk a call, so that replies and signals are seen
 
@@ -41,8 +41,8 @@ bool intake_wants(const struct intake *intake) {
 // ---- Into the window ----------------------------------------------------------------------------
 
 // What a function of the spool returned.
-static int of_spool(int result) {
-    return result == 0 ? 0 : result == SPOOL_FULL ? INTAKE_FULL : INTAKE_BAD_SPOOL;
+static int of_spool(int r) {
+    return r == 0 ? 0 : r == SPOOL_FULL ? INTAKE_FULL : INTAKE_BAD_SPOOL;
 }
 
 // Puts the line that counts dropped ones into the window. Returns 0 or -ENOMEM.
@@ -53,12 +53,12 @@ static int put_loss(struct intake *intake) {
         return 0;
     }
     nvtxt_lost_format(&line, &lost);
-    int result = nvtxt_buf_failed(&line)
-                     ? -ENOMEM
-                     : window_append(&intake->sender->window, line.data, line.len, 1);
+    int r = nvtxt_buf_failed(&line)
+                ? nvtxt_origin(-ENOMEM)
+                : window_append(&intake->sender->window, line.data, line.len, 1);
     nvtxt_buf_deinit(&line);
-    intake->unreported = result == 0 ? 0 : intake->unreported;
-    return result;
+    intake->unreported = r == 0 ? 0 : intake->unreported;
+    return r;
 }
 
 static int put_into_window(struct intake *intake, const struct iovec *block, uint64_t lines) {
@@ -66,8 +66,8 @@ static int put_into_window(struct intake *intake, const struct iovec *block, uin
     if (window_is_full(window)) {
         return INTAKE_FULL;
     }
-    int result = put_loss(intake);
-    return result ? result : window_append(window, block->iov_base, block->iov_len, lines);
+    int r = put_loss(intake);
+    return r ?: window_append(window, block->iov_base, block->iov_len, lines);
 }
 
 static int put_into_spool(struct intake *intake, const struct iovec *block, uint64_t lines) {
@@ -79,12 +79,12 @@ static int put_into_spool(struct intake *intake, const struct iovec *block, uint
                    : window_append(window, block->iov_base, block->iov_len, lines);
     }
     bool direct = window->last == spool->last && !spool->open_loss && !window_is_full(window);
-    int result = of_spool(spool_append(spool, block->iov_base, block->iov_len, (uint32_t)lines));
-    if (result == 0 && direct) {
-        result = window_append(window, block->iov_base, block->iov_len, lines);
+    int r = of_spool(spool_append(spool, block->iov_base, block->iov_len, (uint32_t)lines));
+    if (r == 0 && direct) {
+        r = window_append(window, block->iov_base, block->iov_len, lines);
         spool_seen(spool);
     }
-    return result;
+    return r;
 }
 
 // Cuts the block to the first half of its lines.
@@ -103,21 +103,21 @@ static void halve(struct iovec *block, uint64_t *lines) {
 static int put_some_into_spool(struct intake *intake, const struct iovec *block, uint64_t *lines) {
     struct iovec part = *block;
     uint64_t some = *lines;
-    int result = put_into_spool(intake, &part, some);
-    while (result == INTAKE_FULL && some > 1 && spool_wants_less(intake->spool)) {
+    int r = put_into_spool(intake, &part, some);
+    while (r == INTAKE_FULL && some > 1 && spool_wants_less(intake->spool)) {
         halve(&part, &some);
-        result = put_into_spool(intake, &part, some);
+        r = put_into_spool(intake, &part, some);
     }
-    if (result != INTAKE_FULL) {
+    if (r != INTAKE_FULL) {
         *lines = some;
-        return result;
+        return r;
     }
     // The window has all lines that the spool has, so order is kept. Whoever resumes the session
     // learns from the daemon that it has more.
     struct window *window = &intake->sender->window;
     bool past = intake->past_spool && !intake->drop && window->last == intake->spool->last &&
                 !intake->spool->open_loss && !window_is_full(window);
-    return past ? window_append(window, block->iov_base, block->iov_len, *lines) : result;
+    return past ? window_append(window, block->iov_base, block->iov_len, *lines) : r;
 }
 
 static void lose(struct intake *intake, uint64_t lines) {
@@ -134,72 +134,72 @@ static int move_lines(struct intake *intake) {
     struct window *lines = &intake->lines;
     struct iovec block;
     uint64_t count;
-    int result = 0;
+    int r = 0;
     intake->stuck = false;
-    while (result == 0 && window_block(lines, &block, &count)) {
-        result = intake->spool ? put_some_into_spool(intake, &block, &count)
-                               : put_into_window(intake, &block, count);
-        if (result == INTAKE_FULL && !intake->drop) {
+    while (r == 0 && window_block(lines, &block, &count)) {
+        r = intake->spool ? put_some_into_spool(intake, &block, &count)
+                          : put_into_window(intake, &block, count);
+        if (r == INTAKE_FULL && !intake->drop) {
             intake->stuck = true;
             return 0;
         }
-        if (result == INTAKE_FULL) {
+        if (r == INTAKE_FULL) {
             lose(intake, count);
-            result = 0;
+            r = 0;
         }
-        if (result == 0) {
+        if (r == 0) {
             window_ack(lines, lines->acked + count);
         }
     }
-    return result;
+    return r;
 }
 
 // Lines that are on the disk and not in the window go into the window.
 static int load(struct intake *intake) {
     struct window *window = &intake->sender->window;
     struct segment_record record;
-    int result = 0;
-    for (int i = 0; result == 0 && i < MOVES && !window_is_full(window); i++) {
+    int r = 0;
+    for (int i = 0; r == 0 && i < MOVES && !window_is_full(window); i++) {
         int next = spool_next(intake->spool, window->last, &record);
         if (next == SPOOL_NONE) {
             return 0;
         }
-        result = next == 0 ? window_append(window, record.data, record.len, record.lines)
-                           : INTAKE_BAD_SPOOL;
+        r = next == 0 ? window_append(window, record.data, record.len, record.lines)
+                      : INTAKE_BAD_SPOOL;
     }
-    return result;
+    return r;
 }
 
 static int move_on(struct intake *intake) {
     struct spool *spool = intake->spool;
     struct window *window = &intake->sender->window;
-    int result = move_lines(intake);
+    int r = move_lines(intake);
     bool last = intake->over && !intake->stuck;
-    if (result == 0 && spool) {
-        result = of_spool(spool_settle(spool, last));
+    if (r == 0 && spool) {
+        r = of_spool(spool_settle(spool, last));
     }
-    if (result == 0 && spool) {
-        result = load(intake);
+    if (r == 0 && spool) {
+        r = load(intake);
         intake->sender->stored = spool->last;
-    } else if (result == 0 && (last || !window_is_full(window))) {
-        result = put_loss(intake);
+    } else if (r == 0 && (last || !window_is_full(window))) {
+        r = put_loss(intake);
     }
-    if (result == 0 && last && window->last == sender_last(intake->sender)) {
-        result = sender_finish(intake->sender);
+    if (r == 0 && last && window->last == sender_last(intake->sender)) {
+        r = sender_finish(intake->sender);
     }
-    return result;
+    return r;
 }
 
 int intake_move(struct intake *intake) {
-    int result = 0;
+    int r = 0;
     if (!is_plain(intake) && !intake->sender->input_over) {
         if (intake->sender->window.line_max > intake->lines.line_max) {
             intake->lines.line_max =
                 intake->sender->window.line_max; // the daemon takes longer ones
         }
-        result = move_on(intake);
+        r = move_on(intake);
     }
-    return result;
+    return r;
 }
 
 // ---- From elsewhere -----------------------------------------------------------------------------
@@ -225,18 +225,18 @@ size_t intake_line_max(const struct sender *sender) {
 
 int intake_move_log(struct intake *intake, struct textlog *log) {
     struct nvtxt_slice line;
-    int result;
+    int r;
     textlog_limit(log, intake_line_max(intake->sender));
     do {
         while (intake_has_room(intake) && textlog_next(log, &line)) {
-            result = intake_put(intake, line);
-            if (result != 0) {
-                return result;
+            r = intake_put(intake, line);
+            if (r != 0) {
+                return r;
             }
         }
-        result = intake_move(intake);
-    } while (result == 0 && intake_has_room(intake) && textlog_has_next(log));
-    return result;
+        r = intake_move(intake);
+    } while (r == 0 && intake_has_room(intake) && textlog_has_next(log));
+    return r;
 }
 
 // ---- From the input -----------------------------------------------------------------------------
@@ -253,8 +253,8 @@ int intake_end(struct intake *intake) {
     if (is_plain(intake)) {
         return sender_finish(intake->sender);
     }
-    int result = window_finish(&intake->lines);
-    return result ? result : intake_move(intake);
+    int r = window_finish(&intake->lines);
+    return r ?: intake_move(intake);
 }
 
 int intake_read(struct intake *intake, int *error) {
@@ -262,7 +262,7 @@ int intake_read(struct intake *intake, int *error) {
     char *at;
     size_t size;
     if (window_space(window, &at, &size) != 0) {
-        return -ENOMEM; // the caller has asked whether it is full
+        return nvtxt_origin(-ENOMEM); // the caller has asked whether it is full
     }
     size_t got;
     int read = input_read(intake->input, at, size, &got);
@@ -270,12 +270,12 @@ int intake_read(struct intake *intake, int *error) {
         return 0;
     }
     if (read != 0) {
-        int result = intake_end(intake);
+        int r = intake_end(intake);
         *error = read < 0 ? -read : 0;
-        return result == 0 && read < 0 ? INTAKE_BAD_INPUT : result;
+        return r == 0 && read < 0 ? INTAKE_BAD_INPUT : r;
     }
-    int result = window_filled(window, got);
-    return result ? result : intake_move(intake);
+    int r = window_filled(window, got);
+    return r ?: intake_move(intake);
 }
 
 void intake_acked(struct intake *intake) {

@@ -4,34 +4,22 @@
 // order of the files, or of the spools of earlier processes, and the exit status. send_options
 // reads the options, command runs a command, transfer does the rest.
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "client/common/clock.h"
-#include "client/common/input.h"
-#include "client/common/outcome.h"
-#include "client/common/signals.h"
-#include "client/common/term.h"
 #include "client/locate/find.h"
 #include "client/locate/probe.h"
 #include "client/locate/search.h"
 #include "client/nvtx/nvtx_run.h"
-#include "client/nvtx/salvage.h"
 #include "client/send/command.h"
-#include "client/send/mark.h"
-#include "client/send/resume.h"
 #include "client/send/send_options.h"
-#include "client/send/steps.h"
-#include "client/send/transfer.h"
-#include "client/session/window.h"
-#include "client/spool/spool.h"
+#include "client/send/session_folder.h"
 #include "client/text/sniff.h"
 #include "config.h"
-#include "protocol/text/uuid.h"
-#include "protocol/wire/hello.h"
+#include "protocol/base/clock.h"
+#include "protocol/text/forms.h"
 
 #define PROCESSES_MS 20 // how often it looks whether they have ended
 
@@ -43,10 +31,10 @@ static enum outcome send_session(struct send_arguments *args, struct term *term,
     if (!args->spool) {
         return transfer_run(&args->transfer, input, NULL, hello, term);
     }
-    int result =
+    int r =
         spool_create(&spool, args->spool, hello, args->spool_limit, args->transfer.sync_ms >= 0);
     enum outcome outcome = OUTCOME_NO_OUTPUT;
-    if (result != 0) {
+    if (r != 0) {
         term_say(term, "no spool can be made: %s", spool.fault);
     } else {
         outcome = transfer_run(&args->transfer, input, &spool, hello, term);
@@ -73,11 +61,12 @@ static enum outcome make_hello(const struct send_arguments *args, struct term *t
         .nvtx = args->nvtx ? NVTXT_NVTX_VERSION : 0,
         .diagnostics = !args->transfer.quiet,
     };
-    snprintf(hello->name, sizeof(hello->name), "%s", args->name ? args->name : name);
+    snprintf(hello->name, sizeof(hello->name), "%s", args->name ?: name);
+    bool is_given = *args->session && !args->command; // a run is another one each time
     memcpy(hello->session, args->session, sizeof(hello->session));
-    int result = *args->session ? 0 : nvtxt_uuid_make(hello->session);
-    if (result < 0) {
-        term_say(term, "no random numbers for a session id: %s", strerror(-result));
+    int r = is_given ? 0 : nvtxt_uuid_make(hello->session);
+    if (r < 0) {
+        term_say(term, "no random numbers for a session id: %s", strerror(-r));
         return OUTCOME_SYSTEM;
     }
     return 0;
@@ -122,22 +111,28 @@ static enum outcome begin_log_check(struct log_check *check, const struct send_a
     return 0;
 }
 
-static enum outcome send_file(struct send_arguments *args, struct term *term, const char *path) {
-    struct input input;
+static enum outcome send_input(struct send_arguments *args, struct term *term, struct input *input,
+                               bool is_file) {
     struct log_check check;
-    int result = input_open(&input, path);
-    if (result != 0) {
-        term_say(term, "%s: %s", input.name, input_why(result));
-        return OUTCOME_NO_INPUT;
-    }
     struct nvtxt_hello hello;
-    bool is_file = input.is_regular && strcmp(path, "-") != 0;
-    enum outcome outcome = begin_log_check(&check, args, term, &input, is_file);
-    outcome = outcome ? outcome : make_hello(args, term, input.name, args->pid, &hello);
+    enum outcome outcome = begin_log_check(&check, args, term, input, is_file);
+    outcome = outcome ?: make_hello(args, term, input->name, args->pid, &hello);
     if (outcome == OUTCOME_DONE) {
-        outcome = send_session(args, term, &input, &hello);
+        outcome = send_session(args, term, input, &hello);
     }
     sniff_deinit(&check.sniff);
+    return outcome;
+}
+
+static enum outcome send_file(struct send_arguments *args, struct term *term, const char *path) {
+    struct input input;
+    int r = input_open(&input, path);
+    if (r != 0) {
+        term_say(term, "%s: %s", input.name, input_why(r));
+        return OUTCOME_NO_INPUT;
+    }
+    enum outcome outcome =
+        send_input(args, term, &input, input.is_regular && strcmp(path, "-") != 0);
     input_close(&input);
     return outcome;
 }
@@ -147,9 +142,9 @@ static enum outcome send_mark_once(struct send_arguments *args, struct term *ter
                                    const struct mark *mark) {
     struct input input;
     struct nvtxt_hello hello;
-    int result = mark_open(&input, mark);
-    if (result < 0) {
-        term_say(term, "the mark cannot be made: %s", strerror(-result));
+    int r = mark_open(&input, mark);
+    if (r < 0) {
+        term_say(term, "the mark cannot be made: %s", strerror(-r));
         input_close(&input);
         return OUTCOME_SYSTEM;
     }
@@ -171,7 +166,7 @@ static enum outcome send_mark(struct send_arguments *args, struct term *term) {
                         .payload = args->payload,
                         .color = args->text.color,
                         .pid = args->has_pid ? args->pid : mark_usual_pid(),
-                        .time_ns = clock_realtime_ns()};
+                        .time_ns = nvtxt_realtime_ns()};
     args->transfer.tries = !args->has_pid;
     enum outcome outcome = send_mark_once(args, term, &mark);
     if (outcome == OUTCOME_FAULTS && args->transfer.foreign) {
@@ -189,13 +184,12 @@ static enum outcome send_files(struct send_arguments *args, struct term *term, c
     static char *only_stdin[] = {"-", NULL};
     enum outcome status = OUTCOME_DONE;
     for (char **path = *paths ? paths : only_stdin; *path; path++) {
-        enum outcome result = send_file(args, term, *path);
-        bool kept = args->spool && result == OUTCOME_LATER;
-        if (result > OUTCOME_FAULTS && result != OUTCOME_NO_INPUT && result != OUTCOME_IO &&
-            !kept) {
-            return result;
+        enum outcome r = send_file(args, term, *path);
+        bool kept = args->spool && r == OUTCOME_LATER;
+        if (r > OUTCOME_FAULTS && r != OUTCOME_NO_INPUT && r != OUTCOME_IO && !kept) {
+            return r;
         }
-        status = result > status ? result : status;
+        status = r > status ? r : status;
         if (signals_count() > 0 && path[1]) {
             term_say(term, "stopped before %s", path[1]);
             return OUTCOME_STOPPED;
@@ -204,11 +198,106 @@ static enum outcome send_files(struct send_arguments *args, struct term *term, c
     return status;
 }
 
+// ---- The files of a session's folder ------------------------------------------------------------
+
+// Whether there is a daemon to send to. One that was there is waited for.
+static bool may_send(const struct send_arguments *args) {
+    struct search probed = *args->transfer.search;
+    if (args->transfer.wait || args->transfer.search->won >= 0) {
+        return true;
+    }
+    probe_sockets(&probed, false);
+    return probed.won >= 0;
+}
+
+// The arguments for the files of the folder: they are NVTXT, and stay where they are.
+static struct send_arguments arguments_of_files(const struct send_arguments *args,
+                                                const struct session_folder *folder) {
+    struct send_arguments files = *args;
+    files.command = NULL;
+    files.name = NULL;
+    files.is_text = files.nvtx = false;
+    files.transfer.text = NULL;
+    files.pid = folder->run.pid;
+    files.transfer.drop = files.transfer.resume = false;
+    files.transfer.stays = true;
+    files.transfer.timeout_ms =
+        args->transfer.timeout_ms < 0 ? COMMAND_PATIENCE_MS : args->transfer.timeout_ms;
+    return files;
+}
+
+// Sets `*all` to whether the daemon or the spool has all of the file.
+static enum outcome send_session_file(struct send_arguments *files, struct term *term,
+                                      const struct session_folder *folder, const char *name,
+                                      bool *all) {
+    char path[PATH_MAX + NAME_MAX + 2];
+    struct input input;
+    snprintf(path, sizeof(path), "%s/%s", folder->path, name);
+    int r = session_folder_open(folder, path, &input, term);
+    r = r ?: session_folder_id(folder, path, files->session);
+    enum outcome outcome = OUTCOME_DONE;
+    if (r < 0) {
+        term_say(term, "%s: %s", path, strerror(-r));
+        outcome = OUTCOME_NO_INPUT;
+        *all = false;
+    } else if (r == 0) {
+        files->transfer.spooled = false;
+        outcome = send_input(files, term, &input, true);
+        *all = (outcome <= OUTCOME_FAULTS || files->transfer.spooled) &&
+               session_folder_sent(folder, &input);
+    }
+    input_close(&input);
+    return outcome;
+}
+
+// Sends them one after the other. If one cannot be sent, the others still are, unless the reason is
+// the daemon. The worst outcome counts; `*all`: nothing is left.
+static enum outcome send_session_files(struct send_arguments *files, struct term *term,
+                                       const struct session_folder *folder, bool *all) {
+    struct dirent **list = NULL;
+    int count = session_folder_list(folder, &list);
+    enum outcome status = count < 0 ? OUTCOME_IO : OUTCOME_DONE;
+    bool stopped = !*folder->run.session;
+    *all = count >= 0;
+    for (int i = 0; i < count; i++) {
+        stopped = stopped || signals_count() > 0 || (files->transfer.given_up && !files->spool);
+        if (files->transfer.given_up) { // into the spool, without waiting
+            files->transfer.timeout_ms = 0;
+        }
+        bool sent = !stopped;
+        if (!stopped) {
+            enum outcome r = send_session_file(files, term, folder, list[i]->d_name, &sent);
+            stopped = r > OUTCOME_FAULTS && r != OUTCOME_BAD_DATA && r != OUTCOME_NO_INPUT &&
+                      r != OUTCOME_IO && !(files->spool && r == OUTCOME_LATER);
+            status = r > status ? r : status;
+        }
+        *all = *all && sent;
+        free(list[i]);
+    }
+    free(list);
+    return signals_count() > 0 ? OUTCOME_STOPPED : status;
+}
+
+// Sends what is left in the spools, ring files and files of a folder.
+static enum outcome resume(struct send_arguments *args, struct term *term) {
+    struct session_folder folder;
+    enum outcome status = resume_folder(&args->transfer, args->resume, term);
+    bool all;
+    if (signals_count() > 0 || !session_folder_find(&folder, args->resume, term)) {
+        return status;
+    }
+    struct send_arguments files = arguments_of_files(args, &folder);
+    files.transfer.repeat = true;
+    enum outcome r = send_session_files(&files, term, &folder, &all);
+    session_folder_end(&folder, all, term);
+    return r > status ? r : status;
+}
+
 // ---- A command ----------------------------------------------------------------------------------
 
 // The command runs already: a failure here only keeps it from being recorded.
 static void run_command(struct send_arguments *args, struct term *term, struct child *child,
-                        struct steps *steps, int64_t begun_ns) {
+                        struct steps *steps, struct session_folder *folder, int64_t begun_ns) {
     struct spool spool = {.dir_fd = -1};
     struct nvtxt_hello hello;
     struct command_record record = {.transfer = &args->transfer,
@@ -220,6 +309,9 @@ static void run_command(struct send_arguments *args, struct term *term, struct c
                                     .steps = args->steps ? steps : NULL,
                                     .records_itself = args->nvtx};
     bool good = make_hello(args, term, args->command[0], (uint32_t)child->pid, &hello) == 0;
+    if (good) {
+        session_folder_note(folder, &hello, *args->session ? args->session : hello.session);
+    }
     if (good && args->spool) {
         record.spool = &spool;
         good = spool_create(&spool, args->spool, &hello, args->spool_limit,
@@ -247,21 +339,11 @@ static void say_left(const struct send_arguments *args, struct term *term, const
              in_use == 1 ? "s" : "", dir, in_use == 1 ? "it leaves" : "processes leave");
 }
 
-// Whether there is a daemon to send to. One that was there is waited for.
-static bool may_send(const struct send_arguments *args) {
-    struct search probed = *args->transfer.search;
-    if (args->transfer.wait || args->transfer.search->won >= 0) {
-        return true;
-    }
-    probe_sockets(&probed, false);
-    return probed.won >= 0;
-}
-
 // Processes that the command started may be ending just now. Returns how many of them go on.
 static size_t wait_for_processes(const char *dir) {
-    int64_t until = clock_monotonic_ms() + COMMAND_LINGER_MS;
+    int64_t until = nvtxt_monotonic_ms() + COMMAND_LINGER_MS;
     size_t in_use;
-    while ((in_use = salvage_in_use(dir)) > 0 && clock_monotonic_ms() < until &&
+    while ((in_use = salvage_in_use(dir)) > 0 && nvtxt_monotonic_ms() < until &&
            signals_count() == 0) {
         struct pollfd signals = {.fd = signals_fd(), .events = POLLIN};
         (void)poll(&signals, 1, PROCESSES_MS);
@@ -271,16 +353,15 @@ static size_t wait_for_processes(const char *dir) {
 
 // Sends what processes of the command left that were killed. A signal ends this, and what is left
 // stays.
-static void send_rest(struct send_arguments *args, struct term *term, struct child *child,
-                      struct nvtx_run *run) {
+static void send_rest(struct send_arguments *args, struct term *term, struct nvtx_run *run,
+                      bool goes_on) {
     struct transfer_options options = args->transfer;
     size_t in_use = 0;
     options.resume = options.one_chance = true;
     options.only_errors = !options.verbose; // a killed process leaves its ranges open
     options.text = NULL;
     options.timeout_ms = options.timeout_ms < 0 ? COMMAND_PATIENCE_MS : options.timeout_ms;
-    if (signals_init() == 0 && !child->interrupted) {
-        child_release_signals(child);
+    if (goes_on) {
         in_use = wait_for_processes(run->folder);
         (void)salvage_folder(run->folder, true, term);
         if (!options.given_up && may_send(args)) {
@@ -288,9 +369,24 @@ static void send_rest(struct send_arguments *args, struct term *term, struct chi
         }
     }
     args->transfer.too_old |= options.too_old;
+    args->transfer.given_up |= options.given_up;
     if (nvtx_run_leave_folder(run) || in_use > 0) {
         say_left(args, term, run->folder, in_use);
     }
+}
+
+// Sends the files that the command put into the folder. Returns whether nothing is left.
+static bool send_folder(struct send_arguments *args, struct term *term,
+                        struct session_folder *folder, bool goes_on) {
+    struct send_arguments files = arguments_of_files(args, folder);
+    bool all;
+    files.transfer.repeat = *args->session;
+    files.transfer.given_up = args->transfer.given_up || !may_send(args);
+    if (!goes_on) {
+        folder->run.session[0] = '\0'; // a signal came: none is sent now
+    }
+    (void)send_session_files(&files, term, folder, &all);
+    return all;
 }
 
 // The daemon that is there: the command's programs need not look for it, whatever their
@@ -316,10 +412,10 @@ static enum outcome print_variables(const struct send_arguments *args, struct te
     if (args->spool) {
         nvtx_run_make_folder(&run, term);
     }
-    int result = nvtx_run_print(&run);
-    if (result < 0) {
-        term_say(term, "stdout: %s", strerror(-result));
-        return outcome_of_write(result);
+    int r = nvtx_run_print(&run);
+    if (r < 0) {
+        term_say(term, "stdout: %s", strerror(-r));
+        return outcome_of_write(r);
     }
     return OUTCOME_DONE;
 }
@@ -332,10 +428,10 @@ static void begin_nvtx(const struct send_arguments *args, struct nvtx_run *run, 
 }
 
 // Returns the exit status.
-static int fail_to_start(const struct send_arguments *args, struct term *term, int result) {
-    term_say(term, result > 0 ? "%s: %s" : "%s cannot be started: %s", args->command[0],
-             strerror(result > 0 ? result : -result));
-    return result == ENOENT ? 127 : result > 0 ? 126 : outcome_exit_status(OUTCOME_SYSTEM);
+static int fail_to_start(const struct send_arguments *args, struct term *term, int r) {
+    term_say(term, r > 0 ? "%s: %s" : "%s cannot be started: %s", args->command[0],
+             strerror(r > 0 ? r : -r));
+    return r == ENOENT ? 127 : r > 0 ? 126 : outcome_exit_status(OUTCOME_SYSTEM);
 }
 
 // Returns the exit status.
@@ -343,7 +439,9 @@ static int send_command(struct send_arguments *args, struct term *term) {
     struct child child;
     struct steps steps = {.fd = -1};
     struct nvtx_run nvtx = {.is_private = false};
-    bool pipes = has_lines(args);
+    struct session_folder folder;
+    bool pipes = has_lines(args), all = true;
+    session_folder_begin(&folder, args->session_folder, term);
     if (args->steps) { // without it the command runs all the same
         (void)steps_begin(&steps, term);
         args->steps = *steps.folder;
@@ -351,19 +449,27 @@ static int send_command(struct send_arguments *args, struct term *term) {
     if (args->nvtx) {
         begin_nvtx(args, &nvtx, term);
     }
-    int64_t begun_ns = clock_realtime_ns();
-    int result = child_start(&child, args->command, pipes);
-    if (result == 0) {
-        run_command(args, term, &child, &steps, begun_ns);
+    int64_t begun_ns = nvtxt_realtime_ns();
+    int r = child_start(&child, args->command, pipes);
+    if (r == 0) {
+        run_command(args, term, &child, &steps, &folder, begun_ns);
     }
     steps_end(&steps);
     child_close(&child);
-    if (result == 0 && *nvtx.folder) {
-        send_rest(args, term, &child, &nvtx);
+    bool goes_on = r == 0 && signals_init() == 0 && !child.interrupted;
+    if (goes_on) {
+        child_release_signals(&child);
     }
-    if (result != 0) {
+    if (r == 0 && *nvtx.folder) {
+        send_rest(args, term, &nvtx, goes_on);
+    }
+    if (r == 0 && *folder.path) {
+        all = send_folder(args, term, &folder, goes_on);
+    }
+    session_folder_end(&folder, all, term);
+    if (r != 0) {
         (void)nvtx_run_leave_folder(&nvtx);
-        return fail_to_start(args, term, result);
+        return fail_to_start(args, term, r);
     }
     child_die_likewise(&child);
     bool lacks = args->nvtx && args->transfer.too_old && child_exit_code(&child) == 0;
@@ -371,20 +477,19 @@ static int send_command(struct send_arguments *args, struct term *term) {
 }
 
 static enum outcome send_inputs(struct send_arguments *args, struct term *term) {
-    int result = signals_init();
-    if (result < 0) {
-        term_say(term, "cannot catch signals: %s", strerror(-result));
+    int r = signals_init();
+    if (r < 0) {
+        term_say(term, "cannot catch signals: %s", strerror(-r));
         return OUTCOME_SYSTEM;
     }
     if (args->mark) {
         return send_mark(args, term);
     }
-    return args->resume ? resume_folder(&args->transfer, args->resume, term)
-                        : send_files(args, term, args->files);
+    return args->resume ? resume(args, term) : send_files(args, term, args->files);
 }
 
 // Returns the exit status.
-static int run(struct send_arguments *args, struct term *term) {
+static int run_sender(struct send_arguments *args, struct term *term) {
     struct search search;
     search_data(&search, args->socket);
     enum outcome outcome = find_check_path(term, &search);
@@ -411,7 +516,7 @@ int main(int argc, char **argv) {
     };
     enum outcome outcome = send_arguments_parse(&args, &term, argc, argv);
     args.transfer.text = args.is_text ? &args.text : NULL;
-    int status = outcome == OUTCOME_DONE ? run(&args, &term) : outcome_exit_status(outcome);
+    int status = outcome == OUTCOME_DONE ? run_sender(&args, &term) : outcome_exit_status(outcome);
     levels_deinit(&args.text.levels);
     return status;
 }

@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/common/clock.h"
 #include "client/locate/probe.h"
 #include "client/locate/search.h"
 #include "config.h"
-#include "protocol/text/uuid.h"
+#include "protocol/base/clock.h"
+#include "protocol/text/forms.h"
 #include "protocol/wire/reply.h"
 
 const char *reconnect_unacknowledged(const struct transfer *t, char *text, size_t size) {
@@ -93,7 +93,7 @@ static void say_kept(struct transfer *t, bool whole) {
     }
 }
 
-enum outcome reconnect_say_left(struct transfer *t, enum outcome result) {
+enum outcome reconnect_say_left(struct transfer *t, enum outcome r) {
     struct spool *spool = t->spool;
     uint64_t lost = intake_unspooled(&t->intake) + lines_of_log(t) + t->intake.dropped;
     bool empty = spool->last == 0 && !spool->open_loss;
@@ -101,7 +101,7 @@ enum outcome reconnect_say_left(struct transfer *t, enum outcome result) {
         (void)spool_remove(spool);
     }
     if (empty && lost == 0 && !spool->unsynced) {
-        return result; // nothing was taken
+        return r; // nothing was taken
     }
     int64_t rest = input_at_end(t->input) ? 0 : input_count_rest(t->input);
     if (empty) {
@@ -114,7 +114,7 @@ enum outcome reconnect_say_left(struct transfer *t, enum outcome result) {
     }
     say_not_read(t, rest);
     bool nothing = empty && t->input->taken == 0 && lost == 0;
-    return !spool->unsynced ? result : nothing ? OUTCOME_NO_OUTPUT : OUTCOME_IO;
+    return !spool->unsynced ? r : nothing ? OUTCOME_NO_OUTPUT : OUTCOME_IO;
 }
 
 // Writes the text as a word of a shell's command line.
@@ -205,7 +205,7 @@ static void say_away(struct transfer *t, bool before) {
 // There is no daemon (any more): decides whether to go on trying.
 enum outcome reconnect_lost(struct transfer *t, enum outcome outcome, const char *why,
                             bool certain) {
-    int64_t now = clock_monotonic_ms();
+    int64_t now = nvtxt_monotonic_ms();
     bool was_streaming = t->sender.state == SENDER_STREAMING;
     t->cut_short |= t->sender.state == SENDER_GREETING;
     link_close(&t->link);
@@ -226,7 +226,8 @@ enum outcome reconnect_lost(struct transfer *t, enum outcome outcome, const char
     if (!patient || (most >= 0 && now - t->away_ms >= most)) {
         return no_daemon(t);
     }
-    if (!t->logged_away && !t->options->quiet && certain && (t->link.failures > 0 || !before)) {
+    if (!t->logged_away && !t->options->quiet && t->options->timeout_ms != 0 && certain &&
+        (t->link.failures > 0 || !before)) {
         say_away(t, before);
     }
     link_back_off(&t->link, now);
@@ -247,20 +248,20 @@ static enum outcome begin_rest(struct transfer *t) {
                  reconnect_unacknowledged(t, text, sizeof(text)), lacks);
         return OUTCOME_PROTOCOL;
     }
-    int result = nvtxt_uuid_make(session);
-    if (result == 0 && t->spool) {
-        result = spool_renew(t->spool, session, line);
+    int r = nvtxt_uuid_make(session);
+    if (r == 0 && t->spool) {
+        r = spool_renew(t->spool, session, line);
     }
-    if (result < 0) {
+    if (r < 0) {
         term_say(t->term, "no new session can be begun: %s",
-                 t->spool && *t->spool->fault ? t->spool->fault : strerror(-result));
+                 t->spool && *t->spool->fault ? t->spool->fault : strerror(-r));
         return t->spool ? OUTCOME_IO : OUTCOME_SYSTEM;
     }
     term_say(t->term, "what follows is a session of its own, which lacks %s", lacks);
     t->renewed = true;
     sender_renew(&t->sender, session, line);
     link_close(&t->link);
-    link_back_off(&t->link, clock_monotonic_ms());
+    link_back_off(&t->link, nvtxt_monotonic_ms());
     return OUTCOME_RUNNING;
 }
 
@@ -270,7 +271,7 @@ enum outcome reconnect_refused(struct transfer *t) {
     const struct sender_refusal *refusal = &t->sender.refusal;
     char why[sizeof(refusal->code) + sizeof(refusal->message) + 4];
     snprintf(why, sizeof(why), "%s [%s]", refusal->message, refusal->code);
-    int64_t now = clock_monotonic_ms();
+    int64_t now = nvtxt_monotonic_ms();
     bool busy = t->spool && strcmp(refusal->code, NVTXT_ERROR_BUSY_SESSION) == 0;
     t->busy_ms = !busy ? -1 : t->busy_ms < 0 ? now : t->busy_ms;
     if (busy && now - t->busy_ms >= TRANSFER_BUSY_MS) {

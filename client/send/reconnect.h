@@ -4,10 +4,6 @@
 // to tell people, which outcome it has.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "client/send/transfer_state.h"
 
 #define TRANSFER_LEAVE_MS 5000 // after the end of an input that is in its spool, without `wait`
@@ -36,9 +32,9 @@ int64_t reconnect_deadline(const struct transfer *t);
 const char *reconnect_unacknowledged(const struct transfer *t, char *text, size_t size);
 
 // For a session that has a spool and has not ended: says what is in it, what is lost, and what was
-// not read. Removes a spool that nothing is in. Returns `result`; for a spool that could not be
+// not read. Removes a spool that nothing is in. Returns `r`; for a spool that could not be
 // synced OUTCOME_IO, or OUTCOME_NO_OUTPUT when nothing was taken.
-enum outcome reconnect_say_left(struct transfer *t, enum outcome result);
+enum outcome reconnect_say_left(struct transfer *t, enum outcome r);
 
 // The same without a spool: says how to send the rest, and nothing twice.
 void reconnect_say_how_on(struct transfer *t);

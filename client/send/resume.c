@@ -2,15 +2,13 @@
 //
 // Ring files become spools first, so that there is one kind of session to send. Then one spool is
 // sent after the other, in the order of their ids.
-#include "client/send/resume.h"
+#include "client/send/transfer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/common/signals.h"
 #include "client/locate/search.h"
 #include "client/nvtx/nvtx_run.h"
-#include "client/nvtx/salvage.h"
 
 // What is left of the session goes to the daemon.
 static enum outcome resume_lines(struct transfer_options *options, struct term *term,
@@ -32,15 +30,15 @@ static enum outcome resume_session(struct transfer_options *options, struct term
                                    const char *dir, const char *session) {
     struct spool spool;
     struct nvtxt_hello hello;
-    int result = spool_open(&spool, dir, session, &hello);
-    if (*spool.fault && result != SPOOL_BUSY) { // also when only a cut tail is left out
+    int r = spool_open(&spool, dir, session, &hello);
+    if (*spool.fault && r != SPOOL_BUSY) { // also when only a cut tail is left out
         term_say(term, "%s", spool.fault);
     }
-    enum outcome outcome = result == 0            ? resume_lines(options, term, &spool, &hello)
-                           : result == SPOOL_NONE ? remove_session(term, &spool)
-                           : result == SPOOL_BAD  ? OUTCOME_BAD_DATA
-                           : result < 0           ? OUTCOME_IO
-                                                  : OUTCOME_DONE; // another user's, or being sent
+    enum outcome outcome = r == 0            ? resume_lines(options, term, &spool, &hello)
+                           : r == SPOOL_NONE ? remove_session(term, &spool)
+                           : r == SPOOL_BAD  ? OUTCOME_BAD_DATA
+                           : r < 0           ? OUTCOME_IO
+                                             : OUTCOME_DONE; // another user's, or being sent
     spool_close(&spool);
     return outcome;
 }
@@ -64,12 +62,11 @@ enum outcome resume_sessions(struct transfer_options *options, const char *dir, 
     options->resume = true;
     bool absent = false;
     for (int i = 0; i < count && !absent && signals_count() == 0; i++) {
-        enum outcome result = resume_session(options, term, dir, sessions[i]);
+        enum outcome r = resume_session(options, term, dir, sessions[i]);
         bool forbidden =
-            result == OUTCOME_FORBIDDEN && options->search->won < 0; // all of them, not one session
-        absent =
-            result == OUTCOME_NO_DAEMON || forbidden || (options->one_chance && options->given_up);
-        status = result > status || absent ? result : status;
+            r == OUTCOME_FORBIDDEN && options->search->won < 0; // all of them, not one session
+        absent = r == OUTCOME_NO_DAEMON || forbidden || (options->one_chance && options->given_up);
+        status = r > status || absent ? r : status;
     }
     free_list(sessions, count);
     return signals_count() > 0 ? OUTCOME_STOPPED : status;

@@ -7,12 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/send/mark.h"
-#include "client/session/session_id.h"
-#include "client/spool/spool.h"
-#include "protocol/base/near.h"
-#include "protocol/lang/colors.h"
-#include "protocol/text/uuid.h"
+#include "protocol/lang/names.h"
+#include "protocol/text/forms.h"
 
 static void print_help(void) {
     fputs("Usage: nvtxt-send [OPTION]... [FILE]... [-- COMMAND...]  |  --resume DIR\n"
@@ -20,6 +16,7 @@ static void print_help(void) {
           "      --mark TEXT, --payload N            send a marker with the present time\n"
           "      --range TEXT -- COMMAND, --steps -- make...  a range; one for each command\n"
           "      --nvtx [--record-output] -- COMMAND, --nvtx --print    programs with NVTX\n"
+          "      --session-folder DIR  where COMMAND's files *.nvtxt are sent from, kept\n"
           "      --socket PATH        data socket (else $NVTXT_SOCKET, yours, the system's)\n"
           "      --wait[=SECONDS]     wait for a daemon at the start\n"
           "      --timeout SECONDS    longest wait for the daemon later (default: for ever)\n"
@@ -36,114 +33,114 @@ static void print_help(void) {
           "      --mode lerp --ns-a A --ns-b B --nvtxt-a a --nvtxt-b b   map times of\n"
           "      --mode lin  --ns-a A --freq F --nvtxt-a a               another clock\n"
           "      --help, --version\n"
-          "Exit status: COMMAND's (126, 127: it cannot run); else 0 stored; 1 with errors,\n"
-          "drops; 64 usage; 65 bad spool, other FILE, a log; 66 no FILE; 69 no daemon;\n"
-          "73 no spool; 74 I/O error; 75 try again later; 76 refused; 77 forbidden.\n",
+          "Exit status: COMMAND's, 126, 127; 0 stored; 1 errors; 64 usage; 65 bad FILE; 66\n"
+          "none; 69 no daemon; 73 no spool; 74 I/O; 75 later; 76 refused; 77 forbidden.\n",
           stdout);
 }
 
-static int take_on_full(const struct arguments_value *value) {
+static int take_on_full(const struct nvtxt_option_value *value) {
     bool drop = strcmp(value->text, "drop") == 0;
     *(bool *)value->field = drop;
-    return drop || strcmp(value->text, "block") == 0 ? 0 : ARGUMENTS_WRONG;
+    return drop || strcmp(value->text, "block") == 0 ? 0 : NVTXT_WRONG;
 }
 
-static int take_payload(const struct arguments_value *value) {
+static int take_payload(const struct nvtxt_option_value *value) {
     *(const char **)value->field = value->text;
-    return mark_payload_fits(value->text) ? 0 : ARGUMENTS_WRONG;
+    return mark_payload_fits(value->text) ? 0 : NVTXT_WRONG;
 }
 
-static int take_color(const struct arguments_value *value) {
+static int take_color(const struct nvtxt_option_value *value) {
     if (levels_color(value->text, value->field)) {
         return 0;
     }
     const char *near = nvtxt_near(nvtxt_slice_of(value->text), nvtxt_color_name, NULL);
-    term_say(value->term,
+    term_say(value->context,
              "--color takes a colour's name, #RRGGBB, #AARRGGBB or a number, not '%s'%s%s%s",
-             value->text, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+             value->text, near ? ": did you mean '" : "", near ?: "", near ? "'?" : "");
     return OUTCOME_USAGE;
 }
 
-static int take_time_format(const struct arguments_value *value) {
+static int take_time_format(const struct nvtxt_option_value *value) {
     const char *fault;
-    int result = timestamp_init(value->field, value->text, &fault);
-    if (result == 1) {
-        term_say(value->term, "--time-format: '%.2s' in '%s' is not known; see nvtxt-send(1)",
+    int r = timestamp_init(value->field, value->text, &fault);
+    if (r == 1) {
+        term_say(value->context, "--time-format: '%.2s' in '%s' is not known; see nvtxt-send(1)",
                  fault, value->text);
-    } else if (result == 2) {
-        term_say(value->term,
+    } else if (r == 2) {
+        term_say(value->context,
                  "--time-format takes auto, iso, syslog, epoch, or directives that make a time, "
                  "such as '%%F %%T', not '%s'",
                  value->text);
     }
-    return result == 0 ? OUTCOME_DONE : OUTCOME_USAGE;
+    return r == 0 ? OUTCOME_DONE : OUTCOME_USAGE;
 }
 
-static int take_level_pattern(const struct arguments_value *value) {
+static int take_level_pattern(const struct nvtxt_option_value *value) {
     char fault[256];
     if (levels_add(value->field, value->text, fault, sizeof(fault)) == 0) {
         return 0;
     }
-    term_say(value->term, "--level-pattern '%s': %s", value->text, fault);
+    term_say(value->context, "--level-pattern '%s': %s", value->text, fault);
     return OUTCOME_USAGE;
 }
 
 // --session, or --session-name.
-static int take_session(const struct arguments_value *value) {
+static int take_session(const struct nvtxt_option_value *value) {
     struct send_arguments *args = value->field;
     if (args->transfer.repeat) {
-        term_say(value->term, "there is one --session or --session-name, not two");
+        term_say(value->context, "there is one --session or --session-name, not two");
         return OUTCOME_USAGE;
     }
     args->transfer.repeat = true;
     if (strcmp(value->row->name, "session") == 0) {
-        return nvtxt_uuid_read(value->text, args->session) ? 0 : ARGUMENTS_WRONG;
+        return nvtxt_uuid_read(value->text, args->session) ? 0 : NVTXT_WRONG;
     }
     if (!*value->text) {
-        return ARGUMENTS_WRONG;
+        return NVTXT_WRONG;
     }
-    return session_id_of_name(value->text, geteuid(), args->session) < 0 ? OUTCOME_SYSTEM
-                                                                         : OUTCOME_DONE;
+    return session_id_of_name(value->text, geteuid(), args->session);
 }
 
 #define AT(field) offsetof(struct send_arguments, field)
 
-static const struct arguments_row rows[] = {
-    {.kind = ARGUMENTS_GROUP, .at = AT(mapping), .group = arguments_mapping_rows},
-    {"category", 0, ARGUMENTS_TEXT, .at = AT(text.category), .wanted = "a name"},
-    {"color", 0, ARGUMENTS_OTHER, .at = AT(text.color), .has = AT(has_color), .take = take_color},
-    {"level-pattern", 0, ARGUMENTS_OTHER, .at = AT(text.levels), .has = AT(has_levels),
+static const struct nvtxt_option rows[] = {
+    {.kind = NVTXT_OPTION_GROUP, .at = AT(mapping), .group = arguments_mapping_rows},
+    {"category", 0, NVTXT_OPTION_TEXT, .at = AT(text.category), .wanted = "a name"},
+    {"color", 0, NVTXT_OPTION_OTHER, .at = AT(text.color), .has = AT(has_color),
+     .take = take_color},
+    {"level-pattern", 0, NVTXT_OPTION_OTHER, .at = AT(text.levels), .has = AT(has_levels),
      .take = take_level_pattern},
-    {"time-format", 0, ARGUMENTS_OTHER, .at = AT(text.stamp), .has = AT(text.has_stamp),
+    {"time-format", 0, NVTXT_OPTION_OTHER, .at = AT(text.stamp), .has = AT(text.has_stamp),
      .take = take_time_format},
-    {"text", 0, ARGUMENTS_FLAG, .at = AT(is_text)},
-    {"mark", 0, ARGUMENTS_TEXT, .at = AT(mark)},
-    {"payload", 0, ARGUMENTS_OTHER, .at = AT(payload), .wanted = "a decimal number",
+    {"text", 0, NVTXT_OPTION_FLAG, .at = AT(is_text)},
+    {"mark", 0, NVTXT_OPTION_TEXT, .at = AT(mark)},
+    {"payload", 0, NVTXT_OPTION_OTHER, .at = AT(payload), .wanted = "a decimal number",
      .take = take_payload},
-    {"range", 0, ARGUMENTS_TEXT, .at = AT(range)},
-    {"steps", 0, ARGUMENTS_FLAG, .at = AT(steps)},
-    {"nvtx", 0, ARGUMENTS_FLAG, .at = AT(nvtx)},
-    {"print", 0, ARGUMENTS_FLAG, .at = AT(print)},
-    {"record-output", 0, ARGUMENTS_FLAG, .at = AT(record_output)},
-    {"socket", 0, ARGUMENTS_TEXT, .at = AT(socket)},
-    {"pid", 0, ARGUMENTS_PID, .at = AT(pid), .has = AT(has_pid), .wanted = ARGUMENTS_A_PID},
-    {"name", 0, ARGUMENTS_TEXT, .at = AT(name)},
-    {"wait", 0, ARGUMENTS_SECONDS, .at = AT(transfer.wait_ms), .has = AT(transfer.wait),
+    {"range", 0, NVTXT_OPTION_TEXT, .at = AT(range)},
+    {"steps", 0, NVTXT_OPTION_FLAG, .at = AT(steps)},
+    {"nvtx", 0, NVTXT_OPTION_FLAG, .at = AT(nvtx)},
+    {"print", 0, NVTXT_OPTION_FLAG, .at = AT(print)},
+    {"session-folder", 0, NVTXT_OPTION_TEXT, .at = AT(session_folder), .wanted = "a folder"},
+    {"record-output", 0, NVTXT_OPTION_FLAG, .at = AT(record_output)},
+    {"socket", 0, NVTXT_OPTION_TEXT, .at = AT(socket)},
+    {"pid", 0, NVTXT_OPTION_PID, .at = AT(pid), .has = AT(has_pid), .wanted = NVTXT_OPTION_A_PID},
+    {"name", 0, NVTXT_OPTION_TEXT, .at = AT(name)},
+    {"wait", 0, NVTXT_OPTION_SECONDS, .at = AT(transfer.wait_ms), .has = AT(transfer.wait),
      .wanted = "seconds", .optional = true},
-    {"timeout", 0, ARGUMENTS_SECONDS, .at = AT(transfer.timeout_ms), .wanted = "seconds"},
-    {"spool", 0, ARGUMENTS_TEXT, .at = AT(spool), .wanted = "a folder"},
-    {"spool-limit", 0, ARGUMENTS_BYTES, .at = AT(spool_limit), .wanted = "bytes, at least 4M",
+    {"timeout", 0, NVTXT_OPTION_SECONDS, .at = AT(transfer.timeout_ms), .wanted = "seconds"},
+    {"spool", 0, NVTXT_OPTION_TEXT, .at = AT(spool), .wanted = "a folder"},
+    {"spool-limit", 0, NVTXT_OPTION_BYTES, .at = AT(spool_limit), .wanted = "bytes, at least 4M",
      .least = SPOOL_LIMIT_LEAST},
-    {"spool-sync", 0, ARGUMENTS_SECONDS, .at = AT(transfer.sync_ms), .wanted = "seconds"},
-    {"on-full", 0, ARGUMENTS_OTHER, .at = AT(transfer.drop), .wanted = "'block' or 'drop'",
+    {"spool-sync", 0, NVTXT_OPTION_SECONDS, .at = AT(transfer.sync_ms), .wanted = "seconds"},
+    {"on-full", 0, NVTXT_OPTION_OTHER, .at = AT(transfer.drop), .wanted = "'block' or 'drop'",
      .take = take_on_full},
-    {"resume", 0, ARGUMENTS_TEXT, .at = AT(resume), .wanted = "a folder"},
-    {"new-session", 0, ARGUMENTS_FLAG, .at = AT(transfer.new_session)},
-    {"session", 0, ARGUMENTS_OTHER, .wanted = "a UUID (any other name is for --session-name)",
+    {"resume", 0, NVTXT_OPTION_TEXT, .at = AT(resume), .wanted = "a folder"},
+    {"new-session", 0, NVTXT_OPTION_FLAG, .at = AT(transfer.new_session)},
+    {"session", 0, NVTXT_OPTION_OTHER, .wanted = "a UUID (any other name is for --session-name)",
      .take = take_session},
-    {"session-name", 0, ARGUMENTS_OTHER, .wanted = "a name", .take = take_session},
-    {"quiet", 'q', ARGUMENTS_FLAG, .at = AT(transfer.quiet)},
-    {"verbose", 'v', ARGUMENTS_FLAG, .at = AT(transfer.verbose)},
+    {"session-name", 0, NVTXT_OPTION_OTHER, .wanted = "a name", .take = take_session},
+    {"quiet", 'q', NVTXT_OPTION_FLAG, .at = AT(transfer.quiet)},
+    {"verbose", 'v', NVTXT_OPTION_FLAG, .at = AT(transfer.verbose)},
     {0},
 };
 
@@ -160,8 +157,8 @@ static bool has_look(const struct send_arguments *args) {
 // An option was given that describes a new session.
 static bool is_new(const struct send_arguments *args) {
     return args->name || args->has_pid || args->transfer.repeat || args->mark || args->payload ||
-           args->range || args->steps || args->nvtx || args->is_text || has_line_options(args) ||
-           has_look(args) || arguments_mapping_given(&args->mapping);
+           args->range || args->steps || args->nvtx || args->is_text || args->session_folder ||
+           has_line_options(args) || has_look(args) || arguments_mapping_given(&args->mapping);
 }
 
 // A sentence about --nvtx and what belongs to it, or NULL.
@@ -179,7 +176,8 @@ static const char *find_nvtx_contradiction(const struct send_arguments *args, bo
         return "--nvtx does not go with --text: a program's NVTX calls are no log; "
                "--record-output records its output, too";
     }
-    if (args->print && (dashes || args->record_output || args->range || args->steps)) {
+    if (args->print && (dashes || args->record_output || args->range || args->steps ||
+                        args->session_folder || args->transfer.repeat)) {
         return "--print goes with --nvtx, --socket and --spool: it prints variables and runs no "
                "command";
     }
@@ -219,7 +217,7 @@ static const char *find_shell_contradiction(const struct send_arguments *args, b
 static const char *find_contradiction(const struct send_arguments *args, bool dashes) {
     bool text = args->is_text || args->command;
     const char *fault = find_nvtx_contradiction(args, dashes);
-    fault = fault ? fault : find_shell_contradiction(args, dashes);
+    fault = fault ?: find_shell_contradiction(args, dashes);
     if (fault) {
         return fault;
     }
@@ -234,8 +232,8 @@ static const char *find_contradiction(const struct send_arguments *args, bool da
     if (args->transfer.repeat && args->mark) {
         return "--session does not go with --mark, which is no FILE";
     }
-    if (args->transfer.repeat && args->command) {
-        return "--session is for input that can be sent again, and a command's output cannot";
+    if (args->session_folder && !args->command) {
+        return "--session-folder is followed by '--' and a command";
     }
     if (args->transfer.repeat && args->transfer.drop) {
         return "--session does not go with --on-full=drop: lines that are left out would be "
@@ -280,7 +278,7 @@ static enum outcome check_arguments(const struct send_arguments *args, struct te
 }
 
 // Files move to the front, over what was read already.
-static enum outcome take_file(struct arguments_parser *parser, char *word) {
+static int take_file(struct nvtxt_options *parser, char *word) {
     struct send_arguments *args = parser->values;
     args->files[args->file_count++] = word;
     return 0;
@@ -288,13 +286,14 @@ static enum outcome take_file(struct arguments_parser *parser, char *word) {
 
 enum outcome send_arguments_parse(struct send_arguments *args, struct term *term, int argc,
                                   char **argv) {
-    struct arguments_parser parser = {rows, args, term, print_help, .take_word = take_file};
+    struct arguments_parser parser = {{rows, args, term, .take_word = take_file},
+                                      .print_help = print_help};
     args->files = argv + 1;
-    enum outcome result = arguments_parse(&parser, argc, argv);
-    if (result != 0) {
-        return result;
+    enum outcome r = arguments_parse(&parser, argc, argv);
+    if (r != 0) {
+        return r;
     }
-    args->command = parser.dashes && optind < argc ? argv + optind : NULL;
+    args->command = parser.options.dashes && optind < argc ? argv + optind : NULL;
     args->files[args->file_count] = NULL;
-    return check_arguments(args, term, parser.dashes);
+    return check_arguments(args, term, parser.options.dashes);
 }

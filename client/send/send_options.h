@@ -3,14 +3,8 @@
 // The command line of nvtxt-send, as values.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "client/common/arguments.h"
-#include "client/common/outcome.h"
-#include "client/common/term.h"
 #include "client/send/transfer.h"
-#include "client/text/textlog.h"
 
 struct send_arguments {
     struct transfer_options transfer;
@@ -28,11 +22,12 @@ struct send_arguments {
     const char *payload; // of the mark; NULL: none
     const char *range;   // TEXT; NULL: a command's range has its command line
     bool steps;
-    bool nvtx;          // the command's NVTX calls are recorded
-    bool print;         // ... no command: print the variables for it
-    bool record_output; // ... its output, too
-    const char *spool;  // folder; NULL: none
-    const char *resume; // folder; NULL: new sessions are sent
+    bool nvtx;                  // the command's NVTX calls are recorded
+    bool print;                 // ... no command: print the variables for it
+    bool record_output;         // ... its output, too
+    const char *session_folder; // where the command puts files; NULL: a private one
+    const char *spool;          // folder; NULL: none
+    const char *resume;         // folder; NULL: new sessions are sent
     uint64_t spool_limit;
     char **files; // up to a NULL
     int file_count;
@@ -42,3 +37,27 @@ struct send_arguments {
 // `argv` is changed; the arguments point into it.
 enum outcome send_arguments_parse(struct send_arguments *args, struct term *term, int argc,
                                   char **argv);
+
+// ---- Marks --------------------------------------------------------------------------------------
+
+// `nvtxt-send --mark TEXT`: one marker of this moment, as lines of NVTXT that are sent like those
+// of any other input.
+struct mark {
+    const char *text;
+    const char *category; // name; NULL: none
+    const char *payload;  // as mark_payload_fits() knows it; NULL: none
+    uint32_t color;
+    uint32_t pid;
+    int64_t time_ns; // CLOCK_REALTIME
+};
+
+// The payload of an event: an integer or a decimal number, as nvtxt(5) writes them.
+bool mark_payload_fits(const char *text);
+
+// Makes an input of the mark, for a session with escapes; input_close() ends it. Returns 0 or
+// -errno.
+int mark_open(struct input *input, const struct mark *mark);
+
+// The ProcessId of a marker from a shell: the process that started us, so that the marks of a
+// script have one process. Our own when only init is left.
+uint32_t mark_usual_pid(void);

@@ -9,7 +9,6 @@
 // makefile's own GPATH. Such lines run, and are not recorded.
 #include "client/send/steps.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -18,9 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/common/clock.h"
 #include "client/send/child.h"
 #include "client/text/textlog.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 
 #define POSIX_SHELLS "sh bash dash ash ksh ksh93 mksh zsh posh yash rbash"
 
@@ -48,46 +48,46 @@ static bool is_plain(const char *path) {
 static int write_script(const struct steps *steps, const char *path) {
     FILE *file = fopen(path, "wxe");
     if (!file) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     fprintf(file, "exec %s/nvtxt-send " STEPS_OPTION " %s \"$@\"\n", steps->folder, steps->folder);
     bool good = !ferror(file);
-    return fclose(file) == 0 && good ? 0 : -EIO;
+    return fclose(file) == 0 && good ? 0 : nvtxt_origin(-EIO);
 }
 
 static int make_files(struct steps *steps) {
     char path[PATH_MAX], self[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
     if (len < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     self[len] = '\0';
     path_of(path, steps, "nvtxt-send");
     if (symlink(self, path) != 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     path_of(path, steps, "step");
-    int result = write_script(steps, path);
+    int r = write_script(steps, path);
     path_of(path, steps, "ends");
-    if (result == 0 && mkfifo(path, 0600) != 0) {
-        result = -errno;
+    if (r == 0 && mkfifo(path, 0600) != 0) {
+        r = nvtxt_origin(-errno);
     }
-    if (result == 0) { // for writing too, so that it never ends
+    if (r == 0) { // for writing too, so that it never ends
         steps->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-        result = steps->fd < 0 ? -errno : 0;
+        r = steps->fd < 0 ? nvtxt_origin(-errno) : 0;
     }
-    return result;
+    return r;
 }
 
 static int set_variable(const struct steps *steps) {
     const char *before = getenv("GPATH");
     char *value;
-    if (asprintf(&value, value_format, before ? before : "", steps->folder) < 0) {
-        return -ENOMEM;
+    if (asprintf(&value, value_format, before ?: "", steps->folder) < 0) {
+        return nvtxt_origin(-ENOMEM);
     }
-    int result = setenv("GPATH", value, 1) == 0 ? 0 : -errno;
+    int r = setenv("GPATH", value, 1) == 0 ? 0 : nvtxt_origin(-errno);
     free(value);
-    return result;
+    return r;
 }
 
 enum outcome steps_begin(struct steps *steps, struct term *term) {
@@ -102,10 +102,10 @@ enum outcome steps_begin(struct steps *steps, struct term *term) {
         return OUTCOME_NO_OUTPUT;
     }
     steps->data = malloc(STEPS_ROOM);
-    int result = steps->data ? make_files(steps) : -ENOMEM;
-    result = result == 0 ? set_variable(steps) : result;
-    if (result != 0) {
-        term_say(term, "--steps cannot use the folder %s: %s", steps->folder, strerror(-result));
+    int r = steps->data ? make_files(steps) : nvtxt_origin(-ENOMEM);
+    r = r ?: set_variable(steps);
+    if (r != 0) {
+        term_say(term, "--steps cannot use the folder %s: %s", steps->folder, strerror(-r));
         steps_end(steps);
         return OUTCOME_NO_OUTPUT;
     }
@@ -176,8 +176,7 @@ static struct nvtxt_slice name_of(const char *line, const char *shell) {
         }
     }
     if (len == 0) {
-        const char *slash = strrchr(shell, '/');
-        return nvtxt_slice_of(slash ? slash + 1 : shell);
+        return nvtxt_slice_of(nvtxt_base_name(shell));
     }
     return (struct nvtxt_slice){line, len};
 }
@@ -204,10 +203,10 @@ static void send_range(const char *folder, const char *text, size_t len) {
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%.*s/ends", PATH_MAX - 32, folder);
     int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    int64_t until = clock_monotonic_ms() + STEPS_PATIENCE_MS;
+    int64_t until = nvtxt_monotonic_ms() + STEPS_PATIENCE_MS;
     while (fd >= 0 && write(fd, text, len) < 0 && (errno == EAGAIN || errno == EINTR)) {
         struct pollfd room = {.fd = fd, .events = POLLOUT};
-        int64_t left = until - clock_monotonic_ms();
+        int64_t left = until - nvtxt_monotonic_ms();
         if (left <= 0 || poll(&room, 1, (int)left) == 0) {
             break;
         }
@@ -220,10 +219,10 @@ static void send_range(const char *folder, const char *text, size_t len) {
 int steps_run_line(char **argv) {
     struct child child;
     char text[PIPE_BUF];
-    int64_t begun_ns = clock_realtime_ns();
-    int result = child_start(&child, argv + 1, false);
-    if (result != 0) {
-        fprintf(stderr, "make: %s: %s\n", argv[1], strerror(result > 0 ? result : -result));
+    int64_t begun_ns = nvtxt_realtime_ns();
+    int r = child_start(&child, argv + 1, false);
+    if (r != 0) {
+        fprintf(stderr, "make: %s: %s\n", argv[1], strerror(r > 0 ? r : -r));
         child_close(&child);
         return 127;
     }
@@ -233,7 +232,7 @@ int steps_run_line(char **argv) {
         child_update(&child);
     }
     child_reap(&child); // nobody is to look at it, and we end before its line is taken
-    send_range(argv[0], text, describe(text, &child, argv + 1, begun_ns, clock_realtime_ns()));
+    send_range(argv[0], text, describe(text, &child, argv + 1, begun_ns, nvtxt_realtime_ns()));
     child_close(&child);
     child_die_likewise(&child);
     return child_exit_code(&child);

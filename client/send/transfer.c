@@ -9,16 +9,14 @@
 // signal is seen soon and input never holds up replies.
 #include "client/send/transfer.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "client/common/clock.h"
-#include "client/common/signals.h"
 #include "client/locate/search.h"
 #include "client/send/reconnect.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 #include "protocol/lang/diag.h"
 
 #define PROGRESS_AFTER_MS 1000 // shorter transfers need none
@@ -44,14 +42,13 @@ static enum outcome compare_with_end(struct transfer *t);
 static enum outcome read_replies(struct transfer *t) {
     char data[16384];
     size_t got;
-    int result = link_read(&t->link, data, sizeof(data), &got);
-    if (result == LINK_NOTHING) {
+    int r = link_read(&t->link, data, sizeof(data), &got);
+    if (r == LINK_NOTHING) {
         return OUTCOME_RUNNING;
     }
-    if (result != 0) {
+    if (r != 0) {
         return reconnect_lost(t, OUTCOME_NO_DAEMON,
-                              result == LINK_END ? "it closed the connection" : strerror(-result),
-                              true);
+                              r == LINK_END ? "it closed the connection" : strerror(-r), true);
     }
     bool greeting = t->sender.state == SENDER_GREETING;
     sender_received(&t->sender, data, got);
@@ -78,7 +75,7 @@ static enum outcome read_replies(struct transfer *t) {
 
 // A small disk may be full, have room, and be full again: people get the sentence once.
 static void say_full(struct transfer *t) {
-    int64_t now = clock_monotonic_ms();
+    int64_t now = nvtxt_monotonic_ms();
     if (t->full_ms == 0 || now - t->full_ms >= FULL_AGAIN_MS) {
         term_say(t->term, "%s; %s until there is room", t->spool->fault,
                  t->options->drop ? "lines are dropped" : "input has to wait");
@@ -86,15 +83,15 @@ static void say_full(struct transfer *t) {
     t->full_ms = now;
 }
 
-enum outcome transfer_taken(struct transfer *t, int result) {
-    if (result == INTAKE_BAD_SPOOL) {
+enum outcome transfer_taken(struct transfer *t, int r) {
+    if (r == INTAKE_BAD_SPOOL) {
         term_say(t->term, "%s", t->spool->fault);
         return t->options->resume && t->spool->damaged ? OUTCOME_BAD_DATA : OUTCOME_IO;
     }
     if (t->spool && t->spool->disk_full) {
         say_full(t);
     }
-    return result < 0 ? OUTCOME_SYSTEM : OUTCOME_RUNNING;
+    return r < 0 ? OUTCOME_SYSTEM : OUTCOME_RUNNING;
 }
 
 // ---- Logs ---------------------------------------------------------------------------------------
@@ -112,31 +109,31 @@ static void say_unstamped(struct transfer *t) {
 
 static int move_log(struct transfer *t) {
     struct textlog *log = &t->log;
-    int result = intake_move_log(&t->intake, log);
+    int r = intake_move_log(&t->intake, log);
     say_unstamped(t);
-    if (result == 0 && log->over && !textlog_has_next(log)) {
-        result = intake_end(&t->intake);
+    if (r == 0 && log->over && !textlog_has_next(log)) {
+        r = intake_end(&t->intake);
     }
-    return result;
+    return r;
 }
 
 static int read_log(struct transfer *t) {
     struct textlog *log = &t->log;
     if (!log->data && textlog_init(log, t->options->text, NULL, t->sender.hello.pid,
                                    intake_line_max(&t->sender)) != 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     size_t size;
     char *at = textlog_space(log, &size);
     size_t got;
-    int result = input_read(t->input, at, size, &got);
-    if (result == INPUT_NOTHING) {
+    int r = input_read(t->input, at, size, &got);
+    if (r == INPUT_NOTHING) {
         return 0;
     }
-    if (result == 0) {
-        textlog_filled(log, got, clock_realtime_ns());
+    if (r == 0) {
+        textlog_filled(log, got, nvtxt_realtime_ns());
     } else {
-        t->input_error = result < 0 ? -result : 0;
+        t->input_error = r < 0 ? -r : 0;
         textlog_finish(log);
     }
     return move_log(t);
@@ -165,19 +162,19 @@ static enum outcome read_input(struct transfer *t) {
     if (t->options->text) {
         return transfer_taken(t, read_log(t));
     }
-    int result = intake_read(&t->intake, &t->input_error);
-    return transfer_taken(t, result == INTAKE_BAD_INPUT ? 0 : result);
+    int r = intake_read(&t->intake, &t->input_error);
+    return transfer_taken(t, r == INTAKE_BAD_INPUT ? 0 : r);
 }
 
 // ---- Sessions that were sent before -------------------------------------------------------------
 
 // Lines that the daemon has are removed, and give room to others.
 static enum outcome skip_known(struct transfer *t) {
-    enum outcome result = OUTCOME_RUNNING;
-    while (result == OUTCOME_RUNNING && sender_skip(&t->sender)) {
-        result = move_input(t);
+    enum outcome r = OUTCOME_RUNNING;
+    while (r == OUTCOME_RUNNING && sender_skip(&t->sender)) {
+        r = move_input(t);
     }
-    return result;
+    return r;
 }
 
 static enum outcome say_difference(struct transfer *t, const char *what) {
@@ -212,22 +209,22 @@ static enum outcome read_once(struct transfer *t) {
 // The session has ended already, so nothing is sent. The number of lines shows whether the input is
 // the same.
 static enum outcome compare_with_end(struct transfer *t) {
-    enum outcome result = OUTCOME_RUNNING;
+    enum outcome r = OUTCOME_RUNNING;
     link_close(&t->link);
     t->sender.skip = UINT64_MAX;
-    while (result == OUTCOME_RUNNING && !t->sender.input_over) {
+    while (r == OUTCOME_RUNNING && !t->sender.input_over) {
         if (signals_count() > 0) {
             return OUTCOME_STOPPED;
         }
-        result = read_once(t);
+        r = read_once(t);
         sender_skip(&t->sender);
     }
-    if (result == OUTCOME_RUNNING && t->input_error == 0 &&
+    if (r == OUTCOME_RUNNING && t->input_error == 0 &&
         t->sender.window.last != t->sender.end.line) {
         return say_difference(t, "ended with");
     }
     t->sender.state = SENDER_ENDED;
-    return result;
+    return r;
 }
 
 static void write_output(struct transfer *t) {
@@ -312,14 +309,14 @@ static bool is_stopped(const struct transfer *t, int64_t now) {
 
 static enum outcome on_stop(struct transfer *t, int64_t now) {
     char text[5120];
-    bool read = t->spool || t->sender.welcomed;
+    bool read = !t->options->stays && (t->spool || t->sender.welcomed);
     if (t->stop_ms == 0 && read) {
         t->stop_ms = now + TRANSFER_STOP_MS;
         input_stop(t->input);
     }
     bool stopped = is_stopped(t, now);
     if (signals_count() > 1 || !read || now >= t->stop_ms || may_leave(t) || stopped) {
-        if (intake_unacked(&t->intake) > 0) {
+        if (intake_unacked(&t->intake) > 0 && !t->options->stays) {
             term_say(t->term, "stopped: %s%s", reconnect_unacknowledged(t, text, sizeof(text)),
                      stopped ? "; the daemon is stopped, too (as by SIGSTOP)" : "");
         }
@@ -335,8 +332,8 @@ static enum outcome sync_spool(struct transfer *t, int64_t now) {
     }
     if (t->sync_ms >= 0 && now >= t->sync_ms) {
         t->sync_ms = -1;
-        int result = spool_sync(t->spool);
-        if (result < 0) {
+        int r = spool_sync(t->spool);
+        if (r < 0) {
             return transfer_taken(t, INTAKE_BAD_SPOOL);
         }
     }
@@ -367,10 +364,10 @@ void transfer_write(struct transfer *t) {
 }
 
 static enum outcome wait_and_move(struct transfer *t, int64_t now) {
-    enum outcome result = skip_known(t);
-    result = result == OUTCOME_RUNNING ? check_length(t) : result;
-    if (result != OUTCOME_RUNNING) {
-        return result;
+    enum outcome r = skip_known(t);
+    r = r == OUTCOME_RUNNING ? check_length(t) : r;
+    if (r != OUTCOME_RUNNING) {
+        return r;
     }
     bool input = wants_input(t);
     if (input && t->input->limited && t->input->limit == 0) {
@@ -384,52 +381,52 @@ static enum outcome wait_and_move(struct transfer *t, int64_t now) {
     if (poll(fds, 3, transfer_timeout(transfer_until(t, now), now)) < 0) {
         return errno == EINTR ? OUTCOME_RUNNING : OUTCOME_SYSTEM;
     }
-    result = transfer_replies(t, fds[2].revents);
-    if (result == OUTCOME_RUNNING && t->sender.state == SENDER_ENDED) {
+    r = transfer_replies(t, fds[2].revents);
+    if (r == OUTCOME_RUNNING && t->sender.state == SENDER_ENDED) {
         return OUTCOME_RUNNING;
     }
-    if (result == OUTCOME_RUNNING && fds[1].revents) {
-        result = read_input(t);
-    } else if (result == OUTCOME_RUNNING) {
-        result = move_input(t);
+    if (r == OUTCOME_RUNNING && fds[1].revents) {
+        r = read_input(t);
+    } else if (r == OUTCOME_RUNNING) {
+        r = move_input(t);
     }
-    if (result == OUTCOME_RUNNING) {
+    if (r == OUTCOME_RUNNING) {
         sender_skip(&t->sender);
         transfer_write(t);
     }
-    return result;
+    return r;
 }
 
 enum outcome transfer_tick(struct transfer *t, int64_t now) {
-    enum outcome result = reconnect_check_silence(t, now);
-    if (result == OUTCOME_RUNNING && sender_is_stuck(&t->sender)) {
-        result = reconnect_too_old(t);
+    enum outcome r = reconnect_check_silence(t, now);
+    if (r == OUTCOME_RUNNING && sender_is_stuck(&t->sender)) {
+        r = reconnect_too_old(t);
     }
-    if (result == OUTCOME_RUNNING) {
-        result = sync_spool(t, now);
+    if (r == OUTCOME_RUNNING) {
+        r = sync_spool(t, now);
     }
-    if (result == OUTCOME_RUNNING && t->link.fd < 0 && now >= t->link.next_ms) {
-        result = reconnect_try(t);
+    if (r == OUTCOME_RUNNING && t->link.fd < 0 && now >= t->link.next_ms) {
+        r = reconnect_try(t);
     }
-    return result;
+    return r;
 }
 
-static enum outcome run(struct transfer *t) {
-    enum outcome result = OUTCOME_RUNNING;
-    while (result == OUTCOME_RUNNING && t->sender.state != SENDER_ENDED) {
-        int64_t now = clock_monotonic_ms();
+static enum outcome run_loop(struct transfer *t) {
+    enum outcome r = OUTCOME_RUNNING;
+    while (r == OUTCOME_RUNNING && t->sender.state != SENDER_ENDED) {
+        int64_t now = nvtxt_monotonic_ms();
         if (signals_count() > 0) {
-            result = on_stop(t, now);
+            r = on_stop(t, now);
         }
-        if (result == OUTCOME_RUNNING) {
-            result = transfer_tick(t, now);
+        if (r == OUTCOME_RUNNING) {
+            r = transfer_tick(t, now);
         }
-        if (result == OUTCOME_RUNNING) {
+        if (r == OUTCOME_RUNNING) {
             show_progress(t, now);
-            result = wait_and_move(t, now);
+            r = wait_and_move(t, now);
         }
     }
-    return result;
+    return r;
 }
 
 static enum outcome conclude(struct transfer *t) {
@@ -462,18 +459,18 @@ static enum outcome conclude(struct transfer *t) {
 }
 
 // The session has not ended. Returns as reconnect_say_left().
-static enum outcome leave_spool(struct transfer *t, enum outcome result) {
+static enum outcome leave_spool(struct transfer *t, enum outcome r) {
     struct spool *spool = t->spool;
     if (spool->lasting && !spool->unsynced && spool_sync(spool) < 0) {
         term_say(t->term, "%s", spool->fault);
     }
-    return reconnect_say_left(t, result);
+    return reconnect_say_left(t, r);
 }
 
 enum outcome transfer_begin(struct transfer *t, const struct nvtxt_hello *hello) {
     t->report =
         (struct diag_print){.term = t->term, .name = t->input->name, .quiet = t->options->quiet};
-    t->begun_ms = clock_monotonic_ms();
+    t->begun_ms = nvtxt_monotonic_ms();
     t->away_ms = t->silent_ms = t->busy_ms = t->sync_ms = -1;
     const struct search *search = t->options->search;
     link_init(&t->link, search->places[search->won < 0 ? 0 : search->won].path);
@@ -498,43 +495,49 @@ enum outcome transfer_begin(struct transfer *t, const struct nvtxt_hello *hello)
     return OUTCOME_RUNNING;
 }
 
-enum outcome transfer_end(struct transfer *t, enum outcome result) {
+enum outcome transfer_end(struct transfer *t, enum outcome r) {
     term_wipe(t->term);
-    if (result == OUTCOME_SYSTEM) {
+    if (r == OUTCOME_SYSTEM) {
         term_say(t->term, "out of memory; %s was not sent whole", t->input->name);
     }
-    if (result == OUTCOME_RUNNING) {
-        result = conclude(t);
+    if (r == OUTCOME_RUNNING) {
+        r = conclude(t);
         if (t->spool && spool_remove(t->spool) < 0) {
             term_say(t->term, "%s", t->spool->fault);
-            result = OUTCOME_IO;
+            r = OUTCOME_IO;
         }
     } else if (t->spool) {
-        result = leave_spool(t, result);
+        t->options->spooled =
+            input_at_end(t->input) && intake_unspooled(&t->intake) == 0 && !t->spool->unsynced;
+        if (t->options->stays && !t->options->spooled) {
+            (void)spool_remove(t->spool); // the file has more; a part would end its session
+        } else {
+            r = leave_spool(t, r);
+        }
     }
     link_close(&t->link);
     intake_deinit(&t->intake);
     sender_deinit(&t->sender);
     textlog_deinit(&t->log);
-    return result;
+    return r;
 }
 
 // The transfer was given up, and not refused: the daemon knows how far it came, and the input is
 // still there.
-static bool may_be_stored(const struct transfer *t, enum outcome result) {
-    bool given_up =
-        result == OUTCOME_LATER || result == OUTCOME_NO_DAEMON || result == OUTCOME_STOPPED;
-    return given_up && !t->options->made_up && !t->spool && t->sender.welcomed && !t->renewed &&
-           !t->options->drop && t->sender.state != SENDER_ENDED && t->sender.state != SENDER_CLOSED;
+static bool may_be_stored(const struct transfer *t, enum outcome r) {
+    bool given_up = r == OUTCOME_LATER || r == OUTCOME_NO_DAEMON || r == OUTCOME_STOPPED;
+    return given_up && !t->options->made_up && !t->options->stays && !t->spool &&
+           t->sender.welcomed && !t->renewed && !t->options->drop &&
+           t->sender.state != SENDER_ENDED && t->sender.state != SENDER_CLOSED;
 }
 
 enum outcome transfer_run(struct transfer_options *options, struct input *input,
                           struct spool *spool, const struct nvtxt_hello *hello, struct term *term) {
     struct transfer t = {.options = options, .input = input, .spool = spool, .term = term};
-    enum outcome result = transfer_begin(&t, hello);
-    result = result == OUTCOME_RUNNING ? run(&t) : result;
-    if (result != OUTCOME_RUNNING && may_be_stored(&t, result)) {
+    enum outcome r = transfer_begin(&t, hello);
+    r = r == OUTCOME_RUNNING ? run_loop(&t) : r;
+    if (r != OUTCOME_RUNNING && may_be_stored(&t, r)) {
         reconnect_say_how_on(&t);
     }
-    return transfer_end(&t, result);
+    return transfer_end(&t, r);
 }

@@ -11,9 +11,7 @@
 #pragma once
 
 #include <poll.h>
-#include <stdint.h>
 
-#include "client/common/outcome.h"
 #include "client/send/transfer_state.h"
 
 #define TRANSFER_STOP_MS 5000    // after a signal: time for the acknowledgement of what was read
@@ -42,10 +40,21 @@ int transfer_timeout(int64_t until, int64_t now);
 enum outcome transfer_replies(struct transfer *t, short revents); // after poll()
 
 // The outcome for what a function of the intake returned.
-enum outcome transfer_taken(struct transfer *t, int result);
+enum outcome transfer_taken(struct transfer *t, int r);
 
 void transfer_write(struct transfer *t);
 
-// Says how the transfer ended, and frees all but what the caller set. `result` RUNNING: the session
+// Says how the transfer ended, and frees all but what the caller set. `r` RUNNING: the session
 // has ended, else it has not.
-enum outcome transfer_end(struct transfer *t, enum outcome result);
+enum outcome transfer_end(struct transfer *t, enum outcome r);
+
+// ---- Sessions of processes that are gone --------------------------------------------------------
+
+// Sends all spools of the folder `dir`. What cannot be sent stays, after a sentence, and does not
+// stop the rest, unless there is no daemon. The worst outcome counts; a file that was damaged is
+// BAD_DATA. The signals are those of client/common/signals.
+enum outcome resume_sessions(struct transfer_options *options, const char *dir, struct term *term);
+
+// The same after its ring files have become spools. A private folder of a run (client/nvtx) is
+// removed when it is empty then.
+enum outcome resume_folder(struct transfer_options *options, const char *dir, struct term *term);

@@ -4,19 +4,12 @@
 // which decides what to do without a daemon, and command.c, which has a loop of its own.
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include "client/common/diag_print.h"
-#include "client/common/input.h"
 #include "client/common/outcome.h"
 #include "client/common/term.h"
 #include "client/send/intake.h"
 #include "client/session/link.h"
-#include "client/session/sender.h"
-#include "client/spool/spool.h"
-#include "client/text/textlog.h"
 
 struct search;
 
@@ -34,8 +27,11 @@ struct transfer_options {
     bool resume;        // the inputs are spools of earlier processes
     bool repeat;        // the session may have been sent before, wholly or in part
     bool made_up;       // the input is no file: nobody could send it again
-    bool quiet;         // no diagnostics, no progress, no news of the connection
-    bool only_errors;   // no summary of an input that has warnings alone, none of them printed
+    bool stays;       // the input stays, and the caller says how to send it again: at a signal its
+                      // session is left as it is
+    bool spooled;     // set at the end: the spool has all of the input that is not acknowledged
+    bool quiet;       // no diagnostics, no progress, no news of the connection
+    bool only_errors; // no summary of an input that has warnings alone, none of them printed
     size_t window_bytes;                // unacknowledged lines that are held
     const struct textlog_options *text; // the input is a log; NULL: NVTXT. Borrowed
     bool connected_before; // there was a daemon for an earlier input: there will be one again

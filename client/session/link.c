@@ -4,7 +4,6 @@
 // have written why before it closed, and that is read first. Only a read finds the end.
 #include "client/session/link.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +11,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "protocol/base/origin.h"
 
 void link_init(struct link *link, const char *path) {
     *link = (struct link){.path = path, .fd = -1};
@@ -29,17 +30,17 @@ int link_connect(struct link *link) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t len = strlen(link->path);
     if (len >= sizeof(address.sun_path)) {
-        return -ENAMETOOLONG;
+        return nvtxt_origin(-ENAMETOOLONG);
     }
     memcpy(address.sun_path, link->path, len);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
         int error = errno;
         close(fd);
-        return error == EAGAIN ? LINK_FULL : -error;
+        return error == EAGAIN ? LINK_FULL : nvtxt_origin(-error);
     }
     link->fd = fd;
     link->blocked = link->write_failed = false;
@@ -109,7 +110,7 @@ int link_read(struct link *link, char *data, size_t size, size_t *got) {
     } while (n < 0 && errno == EINTR);
     *got = n > 0 ? (size_t)n : 0;
     if (n < 0) {
-        return errno == EAGAIN ? LINK_NOTHING : -errno;
+        return errno == EAGAIN ? LINK_NOTHING : nvtxt_origin(-errno);
     }
     return n > 0 ? 0 : LINK_END;
 }

@@ -7,13 +7,14 @@
 #include "client/session/sender.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/hash_value.h"
+#include "protocol/base/origin.h"
+#include "protocol/table/arrays.h"
+#include "protocol/table/hash_value.h"
 
 #define REPLY_BYTES 65536u // the longest reply that is read; the daemon's have at most a few KiB
 #define FITTED_BYTES ((size_t)128 << 10) // twice the longest line of a log
@@ -25,7 +26,7 @@ int sender_init(struct sender *sender, const struct nvtxt_hello *hello, size_t w
     *sender = (struct sender){.hello = *hello};
     window_init(&sender->window, window_bytes, WINDOW_CHUNK, WINDOW_LINE);
     sender->replies = malloc(REPLY_BYTES);
-    return sender->replies ? 0 : -ENOMEM;
+    return sender->replies ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 void sender_deinit(struct sender *sender) {
@@ -99,7 +100,7 @@ int sender_connected(struct sender *sender) {
     sender->end_at = 0;
     sender->replies_len = 0;
     if (nvtxt_buf_failed(&sender->greeting)) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     sender->state = SENDER_GREETING;
     return 0;
@@ -120,7 +121,7 @@ static bool needs_escapes(const char *line, const char *end) {
     for (const char *at = line; at < end; at++) {
         const char *close =
             *at == '\'' || *at == '"' ? memchr(at + 1, *at, (size_t)(end - at - 1)) : at;
-        if (*at == '"' && memchr(at, '\\', (size_t)((close ? close : end) - at))) {
+        if (*at == '"' && memchr(at, '\\', (size_t)((close ?: end) - at))) {
             return true;
         }
         if (!close) {
@@ -322,16 +323,11 @@ static bool was_seen(struct sender *sender, const struct nvtxt_reply *diag) {
             return true;
         }
     }
-    if (sender->seen_len == sender->seen_cap && sender->seen_cap < SEEN_MAX) {
-        size_t cap = sender->seen_cap ? sender->seen_cap * 2 : 64;
-        struct sender_seen *seen = realloc(sender->seen, cap * sizeof(*seen));
-        if (seen) { // without memory a diagnostic may be printed twice
-            sender->seen = seen;
-            sender->seen_cap = cap;
-        }
-    }
-    if (sender->seen_len < sender->seen_cap) {
-        sender->seen[sender->seen_len++] = (struct sender_seen){diag->line, hash};
+    struct sender_seen *seen = sender->seen_len < SEEN_MAX
+                                   ? nvtxt_add(&sender->seen, &sender->seen_len, sizeof(*seen))
+                                   : NULL;
+    if (seen) { // without memory a diagnostic may be printed twice
+        *seen = (struct sender_seen){diag->line, hash};
     }
     return false;
 }

@@ -20,12 +20,8 @@
 // daemon may have levels.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/uio.h>
-
 #include "client/session/window.h"
+#include "protocol/base/limits.h"
 #include "protocol/wire/hello.h"
 #include "protocol/wire/reply.h"
 
@@ -87,7 +83,7 @@ struct sender {
     struct sender_seen { // diagnostics of lines that are not acknowledged
         uint64_t line, hash;
     } *seen; // owned
-    size_t seen_len, seen_cap;
+    size_t seen_len;
 };
 
 // `hello` is copied; its `acked` is kept by the sender. Returns 0 or -ENOMEM.
@@ -133,3 +129,7 @@ bool sender_is_stuck(const struct sender *sender);
 
 // Takes bytes that the daemon sent. The caller looks at `state` after it.
 void sender_received(struct sender *sender, const char *data, size_t len);
+
+// The id of a session that has a name: always the same for the same name and user. Returns 0 or
+// -ENOMEM.
+int session_id_of_name(const char *name, uint32_t uid, char session[NVTXT_SESSION_ID_BYTES + 1]);

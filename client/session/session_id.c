@@ -2,15 +2,15 @@
 //
 // The id of a name is a UUID of version 5 (RFC 4122): SHA-1 of the name space below and "UID:NAME".
 // So any other program can compute it. Nothing here is a secret, and SHA-1 is good enough.
-#include "client/session/session_id.h"
+#include "client/session/sender.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/text/uuid.h"
+#include "protocol/base/origin.h"
+#include "protocol/text/forms.h"
 
 static uint32_t rotate(uint32_t x, unsigned n) {
     return x << n | x >> (32 - n);
@@ -76,7 +76,7 @@ int session_id_of_name(const char *name, uint32_t uid, char session[NVTXT_SESSIO
     size_t size = sizeof(space) + strlen(name) + 16;
     char *text = malloc(size);
     if (!text) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     memcpy(text, space, sizeof(space));
     int len = snprintf(text + sizeof(space), size - sizeof(space), "%" PRIu32 ":%s", uid, name);

@@ -6,10 +6,10 @@
 #include "client/session/window.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/base/origin.h"
 #include "protocol/wire/hello.h"
 
 struct window_chunk {
@@ -53,7 +53,7 @@ void window_deinit(struct window *window) {
 static int resize_chunk(struct window *window, struct window_chunk *chunk, size_t cap) {
     char *data = realloc(chunk->data, cap);
     if (!data) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     window->used += cap - chunk->cap;
     chunk->data = data;
@@ -68,7 +68,7 @@ static int add_chunk(struct window *window, size_t size) {
     size_t partial = tail ? tail->len - tail->complete : 0;
     if (!chunk || resize_chunk(window, chunk, size + partial) != 0) {
         free(chunk);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (partial) {
         memcpy(chunk->data, tail->data + tail->complete, partial);
@@ -91,23 +91,23 @@ static int add_chunk(struct window *window, size_t size) {
 
 int window_space(struct window *window, char **at, size_t *size) {
     struct window_chunk *tail = window->tail;
-    int result = 0;
+    int r = 0;
     // A small rest is not worth a read of its own.
     if (!tail || tail->cap - tail->len < window->chunk_size / 8 + 1) {
         if (tail && tail->complete == 0) {
-            result = resize_chunk(window, tail, tail->cap + window->chunk_size); // one long line
+            r = resize_chunk(window, tail, tail->cap + window->chunk_size); // one long line
         } else if (window->used + window->chunk_size > window->limit && tail) {
-            result = WINDOW_FULL;
+            r = WINDOW_FULL;
         } else {
-            result = add_chunk(window, window->chunk_size);
+            r = add_chunk(window, window->chunk_size);
         }
     }
-    if (result == 0) {
+    if (r == 0) {
         tail = window->tail;
         *at = tail->data + tail->len;
         *size = tail->cap - tail->len;
     }
-    return result;
+    return r;
 }
 
 bool window_is_full(const struct window *window) {
@@ -148,7 +148,7 @@ static int guard_reserved(struct window *window) {
     char *copy = malloc(left);
     if (!copy || resize_chunk(window, tail, tail->cap + left / 8 + 1) != 0) {
         free(copy);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     memcpy(copy, tail->data + tail->complete, left);
     tail->len = tail->complete;
@@ -193,9 +193,9 @@ static int scan(struct window *window) {
     }
     tail->complete = (size_t)(line - tail->data);
     tail->scanned = tail->len;
-    int result = reserved ? guard_reserved(window) : 0;
+    int r = reserved ? guard_reserved(window) : 0;
     window->last += tail->lines - before;
-    return result;
+    return r;
 }
 
 int window_filled(struct window *window, size_t n) {
@@ -212,12 +212,12 @@ int window_filled(struct window *window, size_t n) {
         window->cutting = false;
     }
     tail->len += n;
-    int result = scan(window);
-    if (result == 0 && tail->len - tail->complete > window->line_max) {
+    int r = scan(window);
+    if (r == 0 && tail->len - tail->complete > window->line_max) {
         tail->len = tail->scanned = tail->complete + window->line_max;
         window->cutting = true;
     }
-    return result;
+    return r;
 }
 
 int window_append(struct window *window, const char *data, size_t len, uint64_t lines) {
@@ -225,9 +225,9 @@ int window_append(struct window *window, const char *data, size_t len, uint64_t 
     assert(!tail || tail->len == tail->complete);
     if (!tail || tail->cap - tail->len < len) {
         size_t size = len > window->chunk_size ? len : window->chunk_size;
-        int result = add_chunk(window, size);
-        if (result != 0) {
-            return result;
+        int r = add_chunk(window, size);
+        if (r != 0) {
+            return r;
         }
         tail = window->tail;
     }
@@ -267,8 +267,9 @@ int window_finish(struct window *window) {
         return 0;
     }
     window->cutting = false;
-    if (tail->len == tail->cap && resize_chunk(window, tail, tail->cap + 1) != 0) {
-        return -ENOMEM;
+    int r = tail->len == tail->cap ? resize_chunk(window, tail, tail->cap + 1) : 0;
+    if (r < 0) {
+        return r;
     }
     tail->data[tail->len++] = '\n';
     return scan(window);
@@ -318,7 +319,7 @@ void window_ack(struct window *window, uint64_t line) {
 
 int window_rewind(struct window *window, uint64_t line) {
     if (line < window->acked || line > window->last) {
-        return -EINVAL;
+        return nvtxt_origin(-EINVAL);
     }
     struct window_chunk *chunk = window->head;
     while (chunk && chunk->next && chunk->first + chunk->lines <= line + 1) {

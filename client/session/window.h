@@ -20,6 +20,8 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "protocol/base/slice.h"
+
 struct window_chunk;
 
 struct window {
@@ -42,7 +44,7 @@ struct window {
 void window_init(struct window *window, size_t limit, size_t chunk_size, size_t line_max);
 void window_deinit(struct window *window);
 
-#define WINDOW_FULL 1
+enum { WINDOW_FULL = NVTXT_WRONG + 1 };
 
 // Where input may be read to. Returns 0 and sets `*at` and `*size` (not 0), WINDOW_FULL, or
 // -ENOMEM. The place is good until the next call on the window.

@@ -2,7 +2,7 @@
 //
 // The reflected polynomial, by tables: table[k][b] is what the byte b does to the remainder when k
 // more bytes follow it, so eight bytes need eight look-ups and no carried shift.
-#include "client/spool/crc32c.h"
+#include "client/spool/spool_segment.h"
 
 #define POLYNOMIAL 0x82f63b78u
 

@@ -6,17 +6,17 @@
 // A last segment whose lines are all acknowledged begins anew when its bytes are worth something:
 // on a full disk there might be no room for another one. Where a file cannot grow (EFBIG, say of
 // ulimit -f) another one has room.
-#include "client/spool/spool.h"
+#include "client/spool/spool_inner.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "protocol/base/origin.h"
+#include "protocol/table/arrays.h"
 #define BLOCK_BYTES 4096u                  // what a file costs at least
 #define SEGMENT_MOST ((uint64_t)4 << 20)   // acknowledged lines go in pieces of this size
 #define ROOM_TO_GO_ON ((uint64_t)64 << 10) // free bytes that end a loss
@@ -29,11 +29,11 @@ void spool_fault(struct spool *spool, const char *format, ...) {
 }
 
 void spool_segment_name(const struct spool *spool, uint64_t number, char *name, size_t size) {
-    snprintf(name, size, "%s.%06llu.segment", spool->session, (unsigned long long)number);
+    snprintf(name, size, "%s.%06llu" SEGMENT_SUFFIX, spool->session, (unsigned long long)number);
 }
 
-// Writes the sentence for `result`, which is SEGMENT_NO_… or -errno. Returns the spool's code.
-static int segment_fault(struct spool *spool, uint64_t number, const char *what, int result) {
+// Writes the sentence for `r`, which is SEGMENT_NO_… or -errno. Returns the spool's code.
+static int segment_fault(struct spool *spool, uint64_t number, const char *what, int r) {
     static const struct {
         int error, result;
     } conditions[] = {
@@ -44,12 +44,12 @@ static int segment_fault(struct spool *spool, uint64_t number, const char *what,
     char name[SPOOL_NAME_BYTES];
     spool_segment_name(spool, number, name, sizeof(name));
     spool_fault(spool, "%s/%s: %s: %s", spool->dir, name, what,
-                strerror(result < 0 ? -result : conditions[result].error));
-    return result < 0 ? result : conditions[result].result;
+                strerror(r < 0 ? -r : conditions[r].error));
+    return r < 0 ? r : conditions[r].result;
 }
 
-static bool is_disk_full(int result) {
-    return result == SPOOL_NO_DISK || result == SPOOL_NO_GROWTH;
+static bool is_disk_full(int r) {
+    return r == SPOOL_NO_DISK || r == SPOOL_NO_GROWTH;
 }
 
 static uint64_t cost(uint64_t size) {
@@ -73,15 +73,15 @@ uint64_t spool_first(const struct spool *spool) {
 // A failure counts for ever, a full disk's too: see spool.h.
 static int sync_fault(struct spool *spool) {
     spool->unsynced = true;
-    return -EIO;
+    return nvtxt_origin(-EIO);
 }
 
 int spool_sync(struct spool *spool) {
     if (spool->unsynced) {
-        return -EIO; // `fault` may say something newer
+        return nvtxt_origin(-EIO); // `fault` may say something newer
     }
     if (spool->dirty && fdatasync(spool->tail_fd) != 0) {
-        (void)segment_fault(spool, tail(spool)->number, "cannot be synced", -errno);
+        (void)segment_fault(spool, tail(spool)->number, "cannot be synced", nvtxt_origin(-errno));
         return sync_fault(spool);
     }
     if (spool->dirty_dir && fsync(spool->dir_fd) != 0 && errno != EINVAL && errno != ENOTSUP) {
@@ -97,32 +97,26 @@ int spool_sync(struct spool *spool) {
 // Returns 0, SPOOL_NO_DISK, SPOOL_NO_GROWTH or -errno.
 static int add_segment(struct spool *spool, uint64_t first) {
     uint64_t number = spool->count ? tail(spool)->number + 1 : 1;
-    int result = spool->count ? spool_sync(spool) : 0;
-    if (result < 0) {
-        return result;
+    int r = spool->count ? spool_sync(spool) : 0;
+    if (r < 0) {
+        return r;
     }
-    if (spool->count == spool->cap) {
-        size_t cap = spool->cap ? spool->cap * 2 : 16;
-        struct spool_segment *segments = realloc(spool->segments, cap * sizeof(*segments));
-        if (!segments) {
-            spool_fault(spool, "out of memory");
-            return -ENOMEM;
-        }
-        spool->segments = segments;
-        spool->cap = cap;
+    if (nvtxt_grow(&spool->segments, &spool->cap, spool->count + 1, sizeof(*spool->segments)) < 0) {
+        spool_fault(spool, "out of memory");
+        return nvtxt_origin(-ENOMEM);
     }
     char name[SPOOL_NAME_BYTES];
     spool_segment_name(spool, number, name, sizeof(name));
     struct segment_head head = {.first = first};
     memcpy(head.session, spool->session, sizeof(head.session));
     int fd = openat(spool->dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    result = fd < 0 ? segment_write_error(errno) : segment_write_head(fd, &spool->crc, &head);
-    if (result != 0) {
+    r = fd < 0 ? segment_write_error(errno) : segment_write_head(fd, &spool->crc, &head);
+    if (r != 0) {
         if (fd >= 0) {
             close(fd);
             unlinkat(spool->dir_fd, name, 0);
         }
-        return segment_fault(spool, number, "cannot be made", result);
+        return segment_fault(spool, number, "cannot be made", r);
     }
     if (spool->tail_fd >= 0) {
         close(spool->tail_fd);
@@ -136,8 +130,8 @@ static int add_segment(struct spool *spool, uint64_t first) {
 }
 
 int spool_begin(struct spool *spool) {
-    int result = add_segment(spool, spool->last + 1);
-    return is_disk_full(result) ? SPOOL_FULL : result;
+    int r = add_segment(spool, spool->last + 1);
+    return is_disk_full(r) ? SPOOL_FULL : r;
 }
 
 static uint64_t segment_most(const struct spool *spool) {
@@ -146,12 +140,12 @@ static uint64_t segment_most(const struct spool *spool) {
 }
 
 static int settle_here(struct spool *spool) {
-    int result = add_segment(spool, spool->last + 2);
-    if (result == 0) {
+    int r = add_segment(spool, spool->last + 2);
+    if (r == 0) {
         spool->last++;
         spool->open_loss = false;
     }
-    return result;
+    return r;
 }
 
 // A segment that takes `size` bytes more, when there is room for it.
@@ -159,8 +153,7 @@ static int make_room(struct spool *spool, uint64_t size) {
     const struct spool_segment *end = tail(spool);
     bool new_one = spool->open_loss || (end->lines > 0 && end->size + size > segment_most(spool));
     uint64_t before = new_one ? 0 : end->size;
-    uint64_t more =
-        cost((before ? before : SEGMENT_HEAD_BYTES) + size) - (before ? cost(before) : 0);
+    uint64_t more = cost((before ?: SEGMENT_HEAD_BYTES) + size) - (before ? cost(before) : 0);
     if (spool->used + more > spool->limit) {
         return SPOOL_FULL;
     }
@@ -239,16 +232,15 @@ static bool recycle(struct spool *spool) {
 
 // As spool_append(), but says which of the disk and the file cannot grow.
 static int append(struct spool *spool, const char *data, size_t len, uint32_t lines) {
-    int result = spool->unsynced ? -EIO : make_room(spool, SEGMENT_RECORD_BYTES + len);
-    if (result != 0) {
-        return result;
+    int r = spool->unsynced ? nvtxt_origin(-EIO) : make_room(spool, SEGMENT_RECORD_BYTES + len);
+    if (r != 0) {
+        return r;
     }
     struct spool_segment *end = tail(spool);
-    result =
-        segment_append(spool->tail_fd, &spool->crc, end->size, spool->last + 1, data, len, lines);
-    if (result != 0) {
+    r = segment_append(spool->tail_fd, &spool->crc, end->size, spool->last + 1, data, len, lines);
+    if (r != 0) {
         spool->reader.data_len = 0; // may hold bytes that are gone
-        return segment_fault(spool, end->number, "cannot be written", result);
+        return segment_fault(spool, end->number, "cannot be written", r);
     }
     uint64_t before = cost(end->size);
     end->size += SEGMENT_RECORD_BYTES + len;
@@ -261,12 +253,12 @@ static int append(struct spool *spool, const char *data, size_t len, uint32_t li
 
 // There was no room for `size` bytes more. True when acknowledged lines gave some back, or when
 // only this file must not grow: then the next one has room.
-static bool found_room(struct spool *spool, int result, uint64_t size) {
-    if (is_disk_full(result) && (remove_acked(spool) || recycle(spool))) {
+static bool found_room(struct spool *spool, int r, uint64_t size) {
+    if (is_disk_full(r) && (remove_acked(spool) || recycle(spool))) {
         return true;
     }
     const struct spool_segment *end = tail(spool);
-    if (result != SPOOL_NO_GROWTH || end->lines == 0) {
+    if (r != SPOOL_NO_GROWTH || end->lines == 0) {
         return false;
     }
     spool->file_most = end->size + size - 1;
@@ -274,12 +266,12 @@ static bool found_room(struct spool *spool, int result, uint64_t size) {
 }
 
 int spool_append(struct spool *spool, const char *data, size_t len, uint32_t lines) {
-    int result = append(spool, data, len, lines);
-    if (result != 0 && found_room(spool, result, SEGMENT_RECORD_BYTES + len)) {
-        result = append(spool, data, len, lines);
+    int r = append(spool, data, len, lines);
+    if (r != 0 && found_room(spool, r, SEGMENT_RECORD_BYTES + len)) {
+        r = append(spool, data, len, lines);
     }
-    spool->disk_full = is_disk_full(result);
-    return spool->disk_full ? SPOOL_FULL : result;
+    spool->disk_full = is_disk_full(r);
+    return spool->disk_full ? SPOOL_FULL : r;
 }
 
 bool spool_wants_less(const struct spool *spool) {
@@ -297,11 +289,11 @@ int spool_lose(struct spool *spool, uint64_t lines) {
     spool->dropped += lines;
     spool->open_loss = true;
     spool->dirty = true;
-    int result = segment_write_lost(spool->tail_fd, &spool->crc, end->lost);
-    if (result != 0) {
-        result = segment_fault(spool, end->number, "cannot be written", result);
+    int r = segment_write_lost(spool->tail_fd, &spool->crc, end->lost);
+    if (r != 0) {
+        r = segment_fault(spool, end->number, "cannot be written", r);
     }
-    return is_disk_full(result) ? SPOOL_FULL : result;
+    return is_disk_full(r) ? SPOOL_FULL : r;
 }
 
 int spool_settle(struct spool *spool, bool over) {
@@ -313,14 +305,14 @@ int spool_settle(struct spool *spool, bool over) {
         spool->open_loss = false;
         return 0;
     }
-    int result = spool->used + ROOM_TO_GO_ON > spool->limit ? 0 : settle_here(spool);
-    return is_disk_full(result) ? 0 : result;
+    int r = spool->used + ROOM_TO_GO_ON > spool->limit ? 0 : settle_here(spool);
+    return is_disk_full(r) ? 0 : r;
 }
 
 // ---- Reading back -------------------------------------------------------------------------------
 
 // The segment that has line `line`, which is one that is held.
-static const struct spool_segment *find(const struct spool *spool, uint64_t line) {
+static const struct spool_segment *find_segment(const struct spool *spool, uint64_t line) {
     size_t low = 0;
     for (size_t high = spool->count; high - low > 1;) {
         size_t middle = low + (high - low) / 2;
@@ -345,7 +337,7 @@ static int open_reader(struct spool *spool, const struct spool_segment *segment)
     spool_segment_name(spool, segment->number, name, sizeof(name));
     spool->reader_fd = openat(spool->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (spool->reader_fd < 0) {
-        return segment_fault(spool, segment->number, "cannot be opened", -errno);
+        return segment_fault(spool, segment->number, "cannot be opened", nvtxt_origin(-errno));
     }
     spool->reader_number = segment->number;
     segment_reader_start(&spool->reader, spool->reader_fd, SEGMENT_HEAD_BYTES, segment->first);
@@ -354,10 +346,10 @@ static int open_reader(struct spool *spool, const struct spool_segment *segment)
 
 // Puts the reader at the place nearest to `line`, and not after it, that is known.
 static int place_reader(struct spool *spool, const struct spool_segment *segment, uint64_t line) {
-    int result = open_reader(spool, segment);
+    int r = open_reader(spool, segment);
     const struct segment_place *seen = &spool->seen;
-    if (result < 0) {
-        return result;
+    if (r < 0) {
+        return r;
     }
     if (spool->reader.line > line) {
         segment_reader_start(&spool->reader, spool->reader_fd, SEGMENT_HEAD_BYTES, segment->first);
@@ -379,13 +371,13 @@ int spool_bad_record(struct spool *spool, uint64_t number, uint64_t at, const ch
 
 static int next_record(struct spool *spool, const struct spool_segment *segment,
                        struct segment_record *record) {
-    int result = segment_next(&spool->reader, &spool->crc, record);
-    if (result < 0) {
-        return segment_fault(spool, segment->number, "cannot be read", result);
+    int r = segment_next(&spool->reader, &spool->crc, record);
+    if (r < 0) {
+        return segment_fault(spool, segment->number, "cannot be read", r);
     }
-    return result == 0 ? 0
-                       : spool_bad_record(spool, segment->number, spool->reader.at,
-                                          result == SEGMENT_END ? "missing" : "damaged");
+    return r == 0 ? 0
+                  : spool_bad_record(spool, segment->number, spool->reader.at,
+                                     r == SEGMENT_END ? "missing" : "damaged");
 }
 
 static int lost_record(struct spool *spool, const struct spool_segment *segment,
@@ -396,7 +388,7 @@ static int lost_record(struct spool *spool, const struct spool_segment *segment,
     *record = (struct segment_record){spool->lost_line.data, spool->lost_line.len, 1};
     if (nvtxt_buf_failed(&spool->lost_line)) {
         spool_fault(spool, "out of memory");
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     return 0;
 }
@@ -407,24 +399,24 @@ int spool_next(struct spool *spool, uint64_t after, struct segment_record *recor
     if (line > spool->last || line < spool_first(spool)) {
         return SPOOL_NONE;
     }
-    const struct spool_segment *segment = find(spool, line);
+    const struct spool_segment *segment = find_segment(spool, line);
     if (line >= segment->first + segment->lines) {
         return lost_record(spool, segment, record);
     }
-    int result = place_reader(spool, segment, line);
+    int r = place_reader(spool, segment, line);
     uint64_t first = 0;
-    while (result == 0 && first + record->lines <= line) {
+    while (r == 0 && first + record->lines <= line) {
         first = spool->reader.line;
-        result = next_record(spool, segment, record);
+        r = next_record(spool, segment, record);
     }
-    for (; result == 0 && first < line; first++) { // a daemon knows lines, not records
+    for (; r == 0 && first < line; first++) { // a daemon knows lines, not records
         const char *lf = memchr(record->data, '\n', record->len);
         assert(lf);
         record->len -= (size_t)(lf + 1 - record->data);
         record->data = lf + 1;
         record->lines--;
     }
-    return result;
+    return r;
 }
 
 void spool_ack(struct spool *spool, uint64_t line) {

@@ -29,10 +29,7 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "client/spool/crc32c.h"
 #include "client/spool/spool_segment.h"
 #include "protocol/base/buf.h"
 #include "protocol/wire/hello.h"
@@ -95,7 +92,7 @@ struct spool {
     char fault[1024]; // a sentence for a result < 0, SPOOL_BAD, and for a damaged tail
 };
 
-// ---- A session begins and ends (spool_dir.c)
+// ---- A session begins and ends
 
 // A new session's spool in `dir`, which is made (0700) when it is missing. `lasting`: the folder
 // and the session file are on the disk when this returns 0. Returns 0, SPOOL_FULL (the disk is) or
@@ -144,7 +141,7 @@ int spool_remove(struct spool *spool);
 
 void spool_close(struct spool *spool); // the files stay
 
-// ---- Lines (spool.c)
+// ---- Lines
 
 // Appends whole lines, at most 2^32 - 1 bytes. Returns 0, SPOOL_FULL or -errno with `fault`.
 int spool_append(struct spool *spool, const char *data, size_t len, uint32_t lines);
@@ -175,12 +172,3 @@ int spool_sync(struct spool *spool);
 
 // The first line that is held is this one; `last` + 1 when none is.
 uint64_t spool_first(const struct spool *spool);
-
-// ---- For spool_dir.c
-
-void spool_fault(struct spool *spool, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void spool_segment_name(const struct spool *spool, uint64_t number, char *name, size_t size);
-int spool_begin(struct spool *spool); // the first segment; returns as spool_create()
-int spool_bad_record(struct spool *spool, uint64_t number, uint64_t at, const char *what);
-#define SPOOL_NAME_BYTES 80u // of a file's name

@@ -4,13 +4,14 @@
 // a record is handed out only after its checksum was right.
 #include "client/spool/spool_segment.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "protocol/base/origin.h"
 
 #define VERSION 1u
 #define SESSION_AT 12u
@@ -47,7 +48,7 @@ int segment_write_error(int error) {
     case EFBIG:
         return SEGMENT_NO_GROWTH;
     default:
-        return -error;
+        return nvtxt_origin(-error);
     }
 }
 
@@ -74,7 +75,7 @@ static ssize_t read_all(int fd, void *data, size_t len, uint64_t at) {
     while (got < len) {
         ssize_t n = pread(fd, (char *)data + got, len - got, (off_t)(at + got));
         if (n < 0 && errno != EINTR) {
-            return -errno;
+            return nvtxt_origin(-errno);
         }
         if (n == 0) {
             break;
@@ -190,20 +191,20 @@ int segment_append(int fd, const struct crc32c *crc, uint64_t at, uint64_t first
     do {
         n = pwritev(fd, pieces, 2, (off_t)at);
     } while (n < 0 && errno == EINTR);
-    int result = n < 0 ? segment_write_error(errno) : 0;
+    int r = n < 0 ? segment_write_error(errno) : 0;
     size_t done = n < 0 ? 0 : (size_t)n;
-    if (result == 0 && done < sizeof(head)) {
-        result = write_all(fd, head + done, sizeof(head) - done, at + done);
+    if (r == 0 && done < sizeof(head)) {
+        r = write_all(fd, head + done, sizeof(head) - done, at + done);
         done = sizeof(head);
     }
-    if (result == 0) {
+    if (r == 0) {
         done -= sizeof(head);
-        result = write_all(fd, data + done, len - done, at + sizeof(head) + done);
+        r = write_all(fd, data + done, len - done, at + sizeof(head) + done);
     }
-    if (result != 0) {
+    if (r != 0) {
         (void)!ftruncate(fd, (off_t)at); // if not, the checksum shows that it is cut
     }
-    return result;
+    return r;
 }
 
 void segment_reader_start(struct segment_reader *reader, int fd, uint64_t at, uint64_t line) {
@@ -229,7 +230,7 @@ static int have(struct segment_reader *reader, size_t len) {
     if (cap > reader->data_cap) {
         char *data = realloc(reader->data, cap);
         if (!data) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         reader->data = data;
         reader->data_cap = cap;
@@ -264,9 +265,9 @@ static bool holds_lines(const char *data, size_t len, uint32_t lines) {
 
 int segment_next(struct segment_reader *reader, const struct crc32c *crc,
                  struct segment_record *record) {
-    int result = have(reader, SEGMENT_RECORD_BYTES);
-    if (result < 0) {
-        return result;
+    int r = have(reader, SEGMENT_RECORD_BYTES);
+    if (r < 0) {
+        return r;
     }
     if (held(reader) < SEGMENT_RECORD_BYTES) {
         return held(reader) == 0 ? SEGMENT_END : SEGMENT_DAMAGED;
@@ -276,15 +277,15 @@ int segment_next(struct segment_reader *reader, const struct crc32c *crc,
     struct stat status;
     if (len > held(reader) - SEGMENT_RECORD_BYTES) {
         if (fstat(reader->fd, &status) != 0) {
-            return -errno;
+            return nvtxt_origin(-errno);
         }
         if ((uint64_t)status.st_size < reader->at || len > (uint64_t)status.st_size - reader->at) {
             return SEGMENT_DAMAGED;
         }
     }
-    result = have(reader, SEGMENT_RECORD_BYTES + len);
-    if (result < 0) {
-        return result;
+    r = have(reader, SEGMENT_RECORD_BYTES + len);
+    if (r < 0) {
+        return r;
     }
     const char *head = here(reader);
     const char *data = head + SEGMENT_RECORD_BYTES;
@@ -323,10 +324,10 @@ static int add_lines(const struct segment_search *search, uint64_t at, const uns
     char last = 0;
     uint32_t sum = crc32c_add(search->crc, UINT32_MAX, sizes, 8);
     for (reader->at = at; left > 0;) {
-        int result = have(reader, 1);
+        int r = have(reader, 1);
         size_t n = held(reader) < left ? held(reader) : left;
-        if (result < 0 || n == 0) {
-            return result;
+        if (r < 0 || n == 0) {
+            return r;
         }
         const char *data = here(reader);
         for (size_t i = 0; i < n; i++) {
@@ -354,15 +355,15 @@ static int is_record(struct segment_search *search, uint64_t at, const unsigned 
         return 0;
     }
     if (pread(search->reader->fd, &last, 1, (off_t)(at + SEGMENT_RECORD_BYTES + len - 1)) < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     if (last != '\n') {
         return 0;
     }
     search->most_read -= len < search->most_read ? len : search->most_read;
-    int result = add_lines(search, at + SEGMENT_RECORD_BYTES, head, &rest);
-    if (result <= 0) {
-        return result;
+    int r = add_lines(search, at + SEGMENT_RECORD_BYTES, head, &rest);
+    if (r <= 0) {
+        return r;
     }
     rest = crc32c_back(rest ^ ~(uint32_t)get_le(head + 8, 4), (size_t)len + 8);
     for (uint64_t high = from >> 32; high <= to >> 32; high++) {
@@ -379,22 +380,21 @@ static int is_record(struct segment_search *search, uint64_t at, const unsigned 
 // The distance limits how many lines there can be in between. Returns 1, 0 or -errno.
 static int find_later(struct segment_search *search, uint64_t at, uint64_t line) {
     struct segment_reader *reader = search->reader;
-    int result = 0;
-    for (uint64_t place = at + 1; result == 0 && place + SEGMENT_RECORD_BYTES < search->size;
-         place++) {
+    int r = 0;
+    for (uint64_t place = at + 1; r == 0 && place + SEGMENT_RECORD_BYTES < search->size; place++) {
         unsigned char head[SEGMENT_RECORD_BYTES];
         reader->at = place;
-        result = have(reader, sizeof(head));
-        if (result < 0 || held(reader) < sizeof(head)) {
-            return result;
+        r = have(reader, sizeof(head));
+        if (r < 0 || held(reader) < sizeof(head)) {
+            return r;
         }
         memcpy(head, here(reader), sizeof(head));
-        result = is_record(search, place, head, line + 1, line + (place - at));
-        if (result == 0 && search->most_read == 0) {
+        r = is_record(search, place, head, line + 1, line + (place - at));
+        if (r == 0 && search->most_read == 0) {
             return 1; // no writer that is killed leaves such a thing
         }
     }
-    return result;
+    return r;
 }
 
 // Whether the first record of a file that begins with `line` is an old one: all old ones were
@@ -404,9 +404,9 @@ static int is_before(struct segment_search *search, uint64_t line) {
     struct segment_reader *reader = search->reader;
     unsigned char head[SEGMENT_RECORD_BYTES];
     reader->at = SEGMENT_HEAD_BYTES;
-    int result = have(reader, sizeof(head));
-    if (result < 0 || held(reader) < sizeof(head) || line == 1) {
-        return result;
+    int r = have(reader, sizeof(head));
+    if (r < 0 || held(reader) < sizeof(head) || line == 1) {
+        return r;
     }
     memcpy(head, here(reader), sizeof(head));
     uint64_t most = search->size; // a line has a byte
@@ -420,9 +420,9 @@ static int lacks_block(const struct segment_search *search, uint64_t at) {
     uint64_t place = (at + UNWRITTEN_BYTES - 1) / UNWRITTEN_BYTES * UNWRITTEN_BYTES;
     for (; place + SEGMENT_RECORD_BYTES <= search->size; place += UNWRITTEN_BYTES) {
         reader->at = place;
-        int result = have(reader, UNWRITTEN_BYTES);
-        if (result < 0) {
-            return result;
+        int r = have(reader, UNWRITTEN_BYTES);
+        if (r < 0) {
+            return r;
         }
         size_t len = held(reader) < UNWRITTEN_BYTES ? held(reader) : UNWRITTEN_BYTES;
         if (len > 0 && is_zero(here(reader), len)) {
@@ -437,9 +437,9 @@ static int is_cut(struct segment_search *search, uint64_t at, uint64_t line) {
     struct segment_reader *reader = search->reader;
     unsigned char head[SEGMENT_RECORD_BYTES];
     reader->at = at;
-    int result = have(reader, sizeof(head));
-    if (result < 0) {
-        return result;
+    int r = have(reader, sizeof(head));
+    if (r < 0) {
+        return r;
     }
     if (held(reader) < sizeof(head) || is_zero(here(reader), sizeof(head))) {
         return 1;
@@ -448,8 +448,8 @@ static int is_cut(struct segment_search *search, uint64_t at, uint64_t line) {
     uint64_t room = search->size - at - sizeof(head);
     if (get_le(head, 4) > room) { // or is only its length wrong?
         put_le(head, room, 4);
-        result = is_record(search, at, head, line, line);
-        return result < 0 ? result : !result;
+        r = is_record(search, at, head, line, line);
+        return r < 0 ? r : !r;
     }
     return lacks_block(search, at);
 }
@@ -460,18 +460,18 @@ int segment_judge(struct segment_reader *reader, const struct crc32c *crc) {
     uint64_t line = reader->line;
     struct stat status;
     if (fstat(reader->fd, &status) != 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     search.size = (uint64_t)status.st_size;
     search.most_read = 8 * search.size;
-    int result = at == SEGMENT_HEAD_BYTES ? is_before(&search, line) : 0;
-    if (result != 0) {
-        return result < 0 ? result : SEGMENT_CUT;
+    int r = at == SEGMENT_HEAD_BYTES ? is_before(&search, line) : 0;
+    if (r != 0) {
+        return r < 0 ? r : SEGMENT_CUT;
     }
-    result = find_later(&search, at, line);
-    if (result != 0) {
-        return result < 0 ? result : SEGMENT_DAMAGED;
+    r = find_later(&search, at, line);
+    if (r != 0) {
+        return r < 0 ? r : SEGMENT_DAMAGED;
     }
-    result = is_cut(&search, at, line);
-    return result < 0 ? result : result ? SEGMENT_CUT : SEGMENT_DAMAGED;
+    r = is_cut(&search, at, line);
+    return r < 0 ? r : r ? SEGMENT_CUT : SEGMENT_DAMAGED;
 }

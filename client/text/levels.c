@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "client/common/arguments.h"
-#include "protocol/lang/colors.h"
-#include "protocol/lang/level.h"
+#include "protocol/base/scan.h"
+#include "protocol/lang/names.h"
 
 // Severities of syslog, from 0 (emergency) to 7 (debug).
 static const char *const severity_colors[NVTXT_LEVELS] = {
@@ -28,7 +28,7 @@ void levels_deinit(struct levels *levels) {
 
 bool levels_color(const char *text, uint32_t *color) {
     int64_t value;
-    if (arguments_int64(text, &value) && value >= 0 && value <= UINT32_MAX) {
+    if (nvtxt_option_int64(text, &value) && value >= 0 && value <= UINT32_MAX) {
         *color = (uint32_t)value;
         return true;
     }
@@ -42,14 +42,14 @@ static int add_rule(struct levels *levels, const char *text, const char *equals,
     size_t len = (size_t)(equals - text);
     if (len >= sizeof(regex)) {
         snprintf(fault, size, "is too long");
-        return 1;
+        return NVTXT_WRONG;
     }
     memcpy(regex, text, len);
     regex[len] = '\0';
-    int result = regcomp(&rule->regex, regex, REG_EXTENDED | REG_NOSUB);
-    if (result != 0) {
-        regerror(result, &rule->regex, fault, size);
-        return 1;
+    int r = regcomp(&rule->regex, regex, REG_EXTENDED | REG_NOSUB);
+    if (r != 0) {
+        regerror(r, &rule->regex, fault, size);
+        return NVTXT_WRONG;
     }
     levels->count++;
     return 0;
@@ -63,15 +63,15 @@ int levels_add(struct levels *levels, const char *text, char *fault, size_t size
     }
     if (levels->count == LEVELS_RULES) {
         snprintf(fault, size, "there are %d already", LEVELS_RULES);
-        return 1;
+        return NVTXT_WRONG;
     }
     if (!equals || equals == text) {
         snprintf(fault, size, "takes REGEX=COLOR or none");
-        return 1;
+        return NVTXT_WRONG;
     }
     if (!levels_color(equals + 1, &levels->rules[levels->count].color)) {
         snprintf(fault, size, "no such colour: %.100s", equals + 1);
-        return 1;
+        return NVTXT_WRONG;
     }
     return add_rule(levels, text, equals, fault, size);
 }
@@ -79,11 +79,7 @@ int levels_add(struct levels *levels, const char *text, char *fault, size_t size
 // ---- The usual ----------------------------------------------------------------------------------
 
 static bool is_letter(char byte) {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
-}
-
-static bool is_word(char byte) {
-    return is_letter(byte) || (byte >= '0' && byte <= '9') || byte == '_';
+    return nvtxt_lower(byte) >= 'a' && nvtxt_lower(byte) <= 'z';
 }
 
 static bool is_capital(const char *word, size_t len) {
@@ -137,15 +133,16 @@ static int find_name(const char *begin, const char *end) {
         }
         size_t len = (size_t)(at - word);
         char after = at < end ? *at : '\0';
-        bool whole = len >= 3 && len <= NAME_BYTES && !is_word(after) &&
-                     (word == begin || !is_word(word[-1]));
+        bool whole = len >= 3 && len <= NAME_BYTES && !nvtxt_char_is(after, NVTXT_CHAR_WORD) &&
+                     (word == begin || !nvtxt_char_is(word[-1], NVTXT_CHAR_WORD));
         if (whole && (is_capital(word, len) || is_written_as_level(begin, word, after))) {
             int severity = nvtxt_level_find((struct nvtxt_slice){word, len});
             if (severity >= 0) {
                 return severity;
             }
         }
-        if (len > 3 && (word == begin || !is_word(word[-1])) && is_exception(word, len, end)) {
+        if (len > 3 && (word == begin || !nvtxt_char_is(word[-1], NVTXT_CHAR_WORD)) &&
+            is_exception(word, len, end)) {
             return 3;
         }
         at += at == word;

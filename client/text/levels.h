@@ -27,10 +27,10 @@ struct levels {
 void levels_deinit(struct levels *levels); // zeroed ones are fine
 
 // Takes "REGEX=COLOR", a POSIX extended regular expression, or "none", which turns the usual words
-// off. Returns 0, or 1 with a sentence about it in `fault`.
+// off. Returns 0, or NVTXT_WRONG with a sentence about it in `fault`.
 int levels_add(struct levels *levels, const char *text, char *fault, size_t size);
 
-// The level of a line, 0 to 7 (protocol/lang/level.h), or NVTXT_LEVEL_NONE. `*color` becomes the
+// The level of a line, 0 to 7 (protocol/lang/names.h), or NVTXT_LEVEL_NONE. `*color` becomes the
 // colour of its pattern or level, and stays unchanged when it has neither.
 int levels_find(const struct levels *levels, struct nvtxt_slice line, uint32_t *color);
 

@@ -2,9 +2,8 @@
 //
 // Most lines of logs have no byte that must be spelled out: a few fast passes find them and they
 // are copied. The others are written character by character.
-#include "client/text/printable.h"
+#include "client/text/textlog.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "protocol/base/utf8.h"

@@ -4,34 +4,16 @@
 // ends this: the input is NVTXT then.
 #include "client/text/sniff.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include "protocol/base/limits.h"
-
-static int ignore_event(void *context, const struct nvtxt_event *event) {
-    (void)context;
-    (void)event;
-    return 0;
-}
-
-static int ignore_name(void *context, const struct nvtxt_name *name) {
-    (void)context;
-    (void)name;
-    return 0;
-}
-
-static int ignore_diag(void *context, const struct nvtxt_diag *diag) {
-    (void)context;
-    (void)diag;
-    return 0;
-}
+#include "protocol/base/origin.h"
 
 int sniff_init(struct sniff *sniff, const struct nvtxt_mapping *mapping) {
     const struct nvtxt_source_config config = {.limits = NVTXT_LIMITS_DEFAULT, .mapping = *mapping};
     *sniff = (struct sniff){.interp = nvtxt_interp_new(&config), .left = SNIFF_BYTES};
     if (!sniff->interp) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     nvtxt_frame_init(&sniff->frame, config.limits.line_bytes);
     return 0;
@@ -59,10 +41,10 @@ static bool says_nothing(struct nvtxt_slice line) {
 
 // False when no further line is needed.
 static bool take_line(struct sniff *sniff, struct nvtxt_slice line) {
-    static const struct nvtxt_sink sink = {ignore_event, ignore_name, ignore_diag, NULL};
+    static const struct nvtxt_sink sink = {0};
     uint64_t before = errors_of(sniff);
-    int result = nvtxt_interp_line(sniff->interp, line, &sink);
-    return result == 0 && (errors_of(sniff) > before || says_nothing(line));
+    int r = nvtxt_interp_line(sniff->interp, line, &sink);
+    return r == 0 && (errors_of(sniff) > before || says_nothing(line));
 }
 
 bool sniff_bytes(struct sniff *sniff, const char *data, size_t len) {

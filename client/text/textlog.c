@@ -6,13 +6,12 @@
 // line is cut does not depend on the sizes of the reads.
 #include "client/text/textlog.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/text/printable.h"
-#include "protocol/base/hash_value.h"
+#include "protocol/base/origin.h"
+#include "protocol/table/hash_value.h"
 
 #define HEAD_BYTES 128u // of a Marker before and after its message: six numbers and words
 
@@ -25,7 +24,7 @@ int textlog_init(struct textlog *log, const struct textlog_options *options, con
                  uint32_t pid, size_t line_max) {
     *log = (struct textlog){.options = options,
                             .stamp = options->stamp,
-                            .category = category ? category : options->category,
+                            .category = category ?: options->category,
                             .pid = pid,
                             .tid = pid,
                             .line_max = line_max};
@@ -33,7 +32,7 @@ int textlog_init(struct textlog *log, const struct textlog_options *options, con
     log->cap = line_max + TEXTLOG_READ;
     log->data = malloc(log->cap);
     log->out = malloc(line_max + 1);
-    return log->data && log->out ? 0 : -ENOMEM;
+    return log->data && log->out ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 void textlog_deinit(struct textlog *log) {

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "client/common/clock.h"
-#include "protocol/text/civil.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/scan.h"
 
 // Directives of the named formats only.
 #define FRACTION "\1" // [.,] and digits, or nothing
@@ -19,42 +19,33 @@
 #define ISO WEEKDAY "%Y-%m-%d" BREAK "%H:%M:%S" FRACTION ZONE
 #define SYSLOG WEEKDAY "%b %e %H:%M:%S" FRACTION
 
-struct cursor {
-    const char *at, *end;
-};
-
 // ---- Pieces of a line ---------------------------------------------------------------------------
 
+static void skip_blanks(struct nvtxt_scan *in) {
+    nvtxt_scan_skip(in, NVTXT_CHAR_BLANK);
+}
+
 static bool is_digit(char byte) {
-    return byte >= '0' && byte <= '9';
+    return nvtxt_char_is(byte, NVTXT_CHAR_DIGIT);
 }
 
-static bool is_letter(char byte) {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
-}
-
-static bool is_blank(char byte) {
-    return byte == ' ' || byte == '\t';
-}
-
-static void skip_blanks(struct cursor *in) {
-    while (in->at < in->end && is_blank(*in->at)) {
-        in->at++;
-    }
+static bool at_digit(const struct nvtxt_scan *in) {
+    return nvtxt_scan_is(in, NVTXT_CHAR_DIGIT);
 }
 
 // A number of at most `most` digits, from `low` to `high`.
-static bool read_number(struct cursor *in, int most, int64_t low, int64_t high, int64_t *value) {
+static bool read_number(struct nvtxt_scan *in, int most, int64_t low, int64_t high,
+                        int64_t *value) {
     const char *begin = in->at;
     int64_t sum = 0;
-    while (in->at < in->end && is_digit(*in->at) && in->at - begin < most) {
+    while (at_digit(in) && in->at - begin < most) {
         sum = sum * 10 + (*in->at++ - '0');
     }
     *value = sum;
     return in->at > begin && sum >= low && sum <= high;
 }
 
-static bool read_int(struct cursor *in, int most, int low, int high, int *value) {
+static bool read_int(struct nvtxt_scan *in, int most, int low, int high, int *value) {
     int64_t wide;
     bool good = read_number(in, most, low, high, &wide);
     *value = (int)wide;
@@ -62,11 +53,11 @@ static bool read_int(struct cursor *in, int most, int low, int high, int *value)
 }
 
 // Digits after a point; what is finer than a nanosecond is left out.
-static bool read_fraction(struct cursor *in, int64_t *ns) {
+static bool read_fraction(struct nvtxt_scan *in, int64_t *ns) {
     const char *begin = in->at;
-    int64_t unit = NS_A_SECOND;
+    int64_t unit = NVTXT_NS_A_SECOND;
     *ns = 0;
-    for (; in->at < in->end && is_digit(*in->at); in->at++) {
+    for (; at_digit(in); in->at++) {
         unit /= 10;
         *ns += unit * (*in->at - '0');
     }
@@ -74,7 +65,7 @@ static bool read_fraction(struct cursor *in, int64_t *ns) {
 }
 
 // The first three letters of a name, in any case, and then the rest of it if the line has it.
-static bool read_name(struct cursor *in, const char *const *names, int count, int *index) {
+static bool read_name(struct nvtxt_scan *in, const char *const *names, int count, int *index) {
     for (int i = 0; i < count; i++) {
         const char *at = in->at;
         const char *name = names[i];
@@ -91,7 +82,7 @@ static bool read_name(struct cursor *in, const char *const *names, int count, in
     return false;
 }
 
-static bool read_month(struct cursor *in, int *month) {
+static bool read_month(struct nvtxt_scan *in, int *month) {
     static const char *const names[] = {"January",   "February", "March",    "April",
                                         "May",       "June",     "July",     "August",
                                         "September", "October",  "November", "December"};
@@ -101,7 +92,7 @@ static bool read_month(struct cursor *in, int *month) {
     return good;
 }
 
-static bool read_weekday(struct cursor *in) {
+static bool read_weekday(struct nvtxt_scan *in) {
     static const char *const names[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                         "Thursday", "Friday", "Saturday"};
     int index;
@@ -109,19 +100,15 @@ static bool read_weekday(struct cursor *in) {
 }
 
 // Z, UTC, GMT, +hh, +hhmm, +hh:mm.
-static bool read_zone(struct cursor *in, struct nvtxt_civil *to) {
-    size_t left = (size_t)(in->end - in->at);
+static bool read_zone(struct nvtxt_scan *in, struct nvtxt_civil *to) {
     to->has_zone = true;
     to->zone_s = 0;
-    if (left >= 3 && (memcmp(in->at, "UTC", 3) == 0 || memcmp(in->at, "GMT", 3) == 0)) {
-        in->at += 3;
+    if (nvtxt_scan_take_text(in, "UTC") || nvtxt_scan_take_text(in, "GMT") ||
+        nvtxt_scan_take(in, 'Z') || nvtxt_scan_take(in, 'z')) {
         return true;
     }
-    if (left >= 1 && (*in->at == 'Z' || *in->at == 'z')) {
-        in->at++;
-        return true;
-    }
-    if (left < 3 || (*in->at != '+' && *in->at != '-') || !is_digit(in->at[2])) {
+    char first = nvtxt_scan_byte(in, 0);
+    if ((first != '+' && first != '-') || !is_digit(nvtxt_scan_byte(in, 2))) {
         return false;
     }
     int sign = *in->at++ == '-' ? -1 : 1;
@@ -130,10 +117,10 @@ static bool read_zone(struct cursor *in, struct nvtxt_civil *to) {
     if (!read_int(in, 2, 0, 23, &hours)) {
         return false;
     }
-    const char *more = in->at;
-    more += more < in->end && *more == ':';
-    if (in->end - more >= 2 && is_digit(more[0]) && is_digit(more[1])) {
-        in->at = more;
+    struct nvtxt_scan more = *in;
+    (void)nvtxt_scan_take(&more, ':');
+    if (at_digit(&more) && is_digit(nvtxt_scan_byte(&more, 1))) {
+        *in = more;
         if (!read_int(in, 2, 0, 59, &minutes)) {
             return false;
         }
@@ -142,14 +129,14 @@ static bool read_zone(struct cursor *in, struct nvtxt_civil *to) {
     return true;
 }
 
-static bool read_epoch(struct cursor *in, struct nvtxt_civil *to) {
-    in->at += in->at < in->end && *in->at == '@';
+static bool read_epoch(struct nvtxt_scan *in, struct nvtxt_civil *to) {
+    (void)nvtxt_scan_take(in, '@');
     const char *begin = in->at;
     int64_t value;
-    int64_t unit = NS_A_SECOND;
+    int64_t unit = NVTXT_NS_A_SECOND;
     bool good = read_number(in, 18, 0, INT64_MAX, &value);
     int digits = (int)(in->at - begin);
-    if (in->at < in->end && is_digit(*in->at) && digits == 18) {
+    if (at_digit(in) && digits == 18) {
         digits++;
         good = good && !__builtin_mul_overflow(value, 10, &value) &&
                !__builtin_add_overflow(value, *in->at - '0', &value);
@@ -159,46 +146,48 @@ static bool read_epoch(struct cursor *in, struct nvtxt_civil *to) {
         unit /= 1000; // 12 and 13 digits are milliseconds, up to 16 micro, up to 19 nanoseconds
     }
     to->has_epoch = true;
-    return good && digits >= 9 && !(in->at < in->end && is_digit(*in->at)) &&
+    return good && digits >= 9 && !(at_digit(in)) &&
            !__builtin_mul_overflow(value, unit, &to->epoch_ns);
 }
 
-static void read_optional_zone(struct cursor *in, struct nvtxt_civil *to) {
-    struct cursor try = *in;
-    try.at += try.at < try.end && *try.at == ' ';
-    if (read_zone(&try, to) &&
-        (try.at == try.end || !(is_digit(*try.at) || is_letter(*try.at) || *try.at == ':'))) {
+static void read_optional_zone(struct nvtxt_scan *in, struct nvtxt_civil *to) {
+    struct nvtxt_scan try = *in;
+    (void)nvtxt_scan_take(&try, ' ');
+    if (read_zone(&try, to) && nvtxt_scan_byte(&try, 0) != ':' &&
+        (nvtxt_scan_byte(&try, 0) == '_' || !nvtxt_scan_is(&try, NVTXT_CHAR_WORD))) {
         *in = try;
         return;
     }
     to->has_zone = false;
 }
 
-static void read_optional_fraction(struct cursor *in, int64_t *ns) {
-    if (in->end - in->at >= 2 && (*in->at == '.' || *in->at == ',') && is_digit(in->at[1])) {
-        in->at++;
+static void read_optional_fraction(struct nvtxt_scan *in, int64_t *ns) {
+    if (is_digit(nvtxt_scan_byte(in, 1)) &&
+        (nvtxt_scan_take(in, '.') || nvtxt_scan_take(in, ','))) {
         (void)read_fraction(in, ns);
     }
 }
 
-static void read_optional_weekday(struct cursor *in) {
-    struct cursor try = *in;
-    if (read_weekday(&try) && try.at < try.end && (is_blank(*try.at) || *try.at == ',')) {
-        try.at += *try.at == ',';
+static void read_optional_weekday(struct nvtxt_scan *in) {
+    struct nvtxt_scan try = *in;
+    if (read_weekday(&try) &&
+        (nvtxt_scan_take(&try, ',') || nvtxt_scan_is(&try, NVTXT_CHAR_BLANK))) {
         skip_blanks(&try);
         *in = try;
     }
 }
 
-static bool read_break(struct cursor *in) {
-    return in->at < in->end && (is_blank(*in->at) || memchr("Tt_", *in->at, 3)) && *in->at++;
+static bool read_break(struct nvtxt_scan *in) {
+    bool is_next = in->at < in->end && memchr("Tt_ \t", *in->at, 5);
+    in->at += is_next;
+    return is_next;
 }
 
 // ---- A format along a line ----------------------------------------------------------------------
 
-static bool read_format(const char *format, struct cursor *in, struct nvtxt_civil *to);
+static bool read_format(const char *format, struct nvtxt_scan *in, struct nvtxt_civil *to);
 
-static bool read_half(struct cursor *in, struct nvtxt_civil *to) {
+static bool read_half(struct nvtxt_scan *in, struct nvtxt_civil *to) {
     bool good = in->end - in->at >= 2 && (in->at[1] | 0x20) == 'm' &&
                 ((in->at[0] | 0x20) == 'a' || (in->at[0] | 0x20) == 'p');
     if (good) {
@@ -208,7 +197,7 @@ static bool read_half(struct cursor *in, struct nvtxt_civil *to) {
     return good;
 }
 
-static bool read_year(struct cursor *in, bool century, struct nvtxt_civil *to) {
+static bool read_year(struct nvtxt_scan *in, bool century, struct nvtxt_civil *to) {
     const char *begin = in->at;
     to->has_year = true;
     if (century) {
@@ -219,16 +208,15 @@ static bool read_year(struct cursor *in, bool century, struct nvtxt_civil *to) {
     return good;
 }
 
-static bool read_seconds(struct cursor *in, struct nvtxt_civil *to) {
-    bool minus = in->at < in->end && *in->at == '-';
+static bool read_seconds(struct nvtxt_scan *in, struct nvtxt_civil *to) {
+    bool minus = nvtxt_scan_take(in, '-');
     int64_t value;
-    in->at += minus;
     to->has_epoch = true;
-    return read_number(in, 12, 0, INT64_MAX / NS_A_SECOND, &value) &&
-           !__builtin_mul_overflow(minus ? -value : value, NS_A_SECOND, &to->epoch_ns);
+    return read_number(in, 12, 0, INT64_MAX / NVTXT_NS_A_SECOND, &value) &&
+           !__builtin_mul_overflow(minus ? -value : value, NVTXT_NS_A_SECOND, &to->epoch_ns);
 }
 
-static bool read_date(char directive, struct cursor *in, struct nvtxt_civil *to) {
+static bool read_date(char directive, struct nvtxt_scan *in, struct nvtxt_civil *to) {
     switch (directive) {
     case 'Y':
     case 'y':
@@ -252,7 +240,7 @@ static bool read_date(char directive, struct cursor *in, struct nvtxt_civil *to)
     }
 }
 
-static bool read_time(char directive, struct cursor *in, struct nvtxt_civil *to) {
+static bool read_time(char directive, struct nvtxt_scan *in, struct nvtxt_civil *to) {
     switch (directive) {
     case 'H':
     case 'I':
@@ -278,15 +266,15 @@ static bool read_time(char directive, struct cursor *in, struct nvtxt_civil *to)
     }
 }
 
-static bool read_literal(char byte, struct cursor *in) {
-    if (is_blank(byte)) {
+static bool read_literal(char byte, struct nvtxt_scan *in) {
+    if (nvtxt_char_is(byte, NVTXT_CHAR_BLANK)) {
         skip_blanks(in);
         return true;
     }
-    return in->at < in->end && *in->at == byte && in->at++;
+    return nvtxt_scan_take(in, byte);
 }
 
-static bool read_own(char directive, struct cursor *in, struct nvtxt_civil *to) {
+static bool read_own(char directive, struct nvtxt_scan *in, struct nvtxt_civil *to) {
     switch (directive) {
     case '\1': // fraction
         read_optional_fraction(in, &to->ns);
@@ -308,7 +296,7 @@ static bool read_own(char directive, struct cursor *in, struct nvtxt_civil *to) 
 #define TIME_DIRECTIVES "HIMSfpsRTz"
 #define BLANK_DIRECTIVES "nt"
 
-static bool read_format(const char *format, struct cursor *in, struct nvtxt_civil *to) {
+static bool read_format(const char *format, struct nvtxt_scan *in, struct nvtxt_civil *to) {
     for (; *format; format++) {
         bool good;
         if (*format > '\0' && *format <= EPOCH[0]) {
@@ -335,8 +323,9 @@ static bool read_format(const char *format, struct cursor *in, struct nvtxt_civi
 static bool read_at(struct timestamp *stamp, struct nvtxt_slice line, size_t begin, int64_t near_ns,
                     int64_t *ns) {
     for (size_t i = 0; i < 3 && stamp->formats[i]; i++) {
-        struct cursor in = {line.data + begin, line.data + line.len};
+        struct nvtxt_scan in = nvtxt_scan(line);
         struct nvtxt_civil civil = {0};
+        in.at += begin;
         if (read_format(stamp->formats[i], &in, &civil) &&
             nvtxt_civil_to_ns(&civil, &stamp->zone, near_ns, ns)) {
             return true;
@@ -347,21 +336,19 @@ static bool read_at(struct timestamp *stamp, struct nvtxt_slice line, size_t beg
 
 // What stands before the stamp of a log: <34>, or <34>1 and a blank, then blanks and brackets.
 static size_t pass_over(struct nvtxt_slice line) {
-    struct cursor in = {line.data, line.data + line.len};
+    struct nvtxt_scan in = nvtxt_scan(line);
     int priority;
-    if (in.at < in.end && *in.at == '<') {
-        in.at++;
-        if (!read_int(&in, 3, 0, 191, &priority) || !read_literal('>', &in)) {
+    if (nvtxt_scan_take(&in, '<')) {
+        if (!read_int(&in, 3, 0, 191, &priority) || !nvtxt_scan_take(&in, '>')) {
             return 0;
         }
-        if (in.end - in.at >= 2 && in.at[0] == '1' && in.at[1] == ' ') {
-            in.at += 2;
-        }
+        (void)nvtxt_scan_take_text(&in, "1 ");
     }
-    while (in.at < in.end && (is_blank(*in.at) || *in.at == '[' || *in.at == '(')) {
+    while (nvtxt_scan_is(&in, NVTXT_CHAR_BLANK) || nvtxt_scan_byte(&in, 0) == '[' ||
+           nvtxt_scan_byte(&in, 0) == '(') {
         in.at++;
     }
-    return (size_t)(in.at - line.data);
+    return nvtxt_scan_place(&in);
 }
 
 bool timestamp_read(struct timestamp *stamp, struct nvtxt_slice line, int64_t near_ns,

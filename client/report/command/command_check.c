@@ -1,90 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `nvtxt-report check`: all rules, whatever section they are of, on the whole capture. The exit
-// status comes of the worst message.
+// `nvtxt-report check`: all rules, whatever section they are of, on the whole capture, or on each
+// result of report files. The exit status comes of the worst message, which JSON has before all
+// others: so everything is judged first.
+#include <stdlib.h>
+
 #include "client/report/command/judging.h"
-#include "client/report/command/loaded.h"
-#include "report/metric/metric.h"
-#include "report/render/kit/json.h"
-#include "report/render/render_rule.h"
+#include "protocol/base/origin.h"
 
 static enum report_level level_of(const struct report_options *options) {
     return (enum report_level)(REPORT_LEVEL_OK + options->fail_on);
 }
 
-static enum report_level worst_of(const struct report_results *results) {
+// What the rules said of each scope.
+struct judgement {
+    const struct report_scope *scope;
+    struct report_metrics *metrics; // owned; charts of results are of it
+    struct report_results results;
+};
+
+struct judgements {
+    struct report_job *job;
+    struct report_loaded *loaded;
+    struct judgement *list; // owned
+    size_t count;
+};
+
+static enum report_level worst_of(const struct judgements *all) {
     enum report_level worst = REPORT_LEVEL_NONE;
-    for (size_t i = 0; i < results->count; i++) {
-        enum report_level level = report_result_worst(&results->results[i]);
-        worst = level > worst ? level : worst;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct report_results *results = &all->list[i].results;
+        for (size_t k = 0; k < results->count; k++) {
+            enum report_level level = report_result_worst(&results->results[k]);
+            worst = level > worst ? level : worst;
+        }
     }
     return worst;
 }
 
-static void write_json(struct report_job *job, const struct report_results *results) {
+static void write_json(const struct judgements *all) {
     struct report_json json;
-    enum report_level worst = worst_of(results);
-    report_json_begin(&json, &job->out, "check");
-    report_json_text(&json, "failOn", report_level_name(level_of(job->options)));
+    enum report_level worst = worst_of(all);
+    report_json_begin(&json, &all->job->out, "check");
+    report_json_text(&json, "failOn", report_level_name(level_of(all->job->options)));
     report_json_text(&json, "worst", worst == REPORT_LEVEL_NONE ? NULL : report_level_name(worst));
     report_json_array(&json, "rules");
-    for (size_t i = 0; i < results->count; i++) {
-        report_render_rule_json(&json, &results->results[i]);
+    for (size_t i = 0; i < all->count; i++) {
+        const struct judgement *one = &all->list[i];
+        for (size_t k = 0; k < one->results.count; k++) {
+            report_render_rule_json(&json, &one->results.results[k],
+                                    one->scope->given ? one->scope : NULL);
+        }
     }
     report_json_end_array(&json);
     report_json_end(&json);
 }
 
-static void write_text(struct report_job *job, const struct report_results *results) {
-    bool markdown = job->options->format == REPORT_MARKDOWN;
-    bool details = job->options->rule_details;
-    enum report_level worst = worst_of(results);
-    for (size_t i = 0; i < results->count; i++) {
+// A result has a heading above what is said of it.
+static int write_scope(struct report_job *job, const struct judgement *one, bool first) {
+    const struct report_options *options = job->options;
+    bool markdown = options->format == REPORT_MARKDOWN;
+    int r = 0;
+    if (one->scope->given) {
+        nvtxt_out_bytes(&job->out, "\n", !first);
+        r = report_job_title(job, one->scope);
+        nvtxt_out_bytes(&job->out, "\n", markdown);
+    }
+    for (size_t i = 0; i < one->results.count; i++) {
         if (markdown) {
-            report_render_rule_markdown(&job->out, &results->results[i]);
+            report_render_rule_markdown(&job->out, &one->results.results[i]);
         } else {
-            report_render_rule_text(&job->out, &results->results[i], details);
+            report_render_rule_text(&job->out, &one->results.results[i], options->rule_details,
+                                    options->full_names);
         }
     }
-    nvtxt_out_slice(&job->out, nvtxt_slice_of(results->count > 0 ? "\nThe worst message: "
-                                                                 : "The worst message: "));
-    nvtxt_out_slice(&job->out, nvtxt_slice_of(report_level_name(worst)));
-    nvtxt_out_slice(&job->out, nvtxt_slice_of(worst >= level_of(job->options)
-                                                  ? "; that fails the check (--fail-on "
-                                                  : "; that does not fail the check (--fail-on "));
-    nvtxt_out_slice(&job->out, nvtxt_slice_of(report_level_name(level_of(job->options))));
-    NVTXT_OUT_LITERAL(&job->out, ").\n");
-}
-
-static int judge(struct report_job *job, const struct report_loaded *loaded,
-                 struct report_metrics *metrics) {
-    struct report_rules_wanted wanted;
-    struct report_results results = {0};
-    int r = report_judging_begin(job, loaded->rules, &wanted);
-    r = r ?: report_judging_apply(job, loaded->rules, metrics, &wanted, &results);
-    if (r == 0) {
-        if (job->options->format == REPORT_JSON) {
-            write_json(job, &results);
-        } else {
-            write_text(job, &results);
-        }
-        if (worst_of(&results) >= level_of(job->options)) {
-            report_job_raise(job, OUTCOME_FINDINGS);
-        }
-    }
-    report_results_free(&results);
     return r;
 }
 
-static int judge_capture(struct report_job *job, const struct report_loaded *loaded) {
+static int write_text(const struct judgements *all) {
+    struct nvtxt_out *out = &all->job->out;
+    enum report_level worst = worst_of(all), level = level_of(all->job->options);
+    bool any = false;
+    int r = 0;
+    for (size_t i = 0; i < all->count && r == 0; i++) {
+        const struct judgement *one = &all->list[i];
+        any |= one->scope->given || one->results.count > 0;
+        r = write_scope(all->job, one, i == 0);
+    }
+    nvtxt_out_bytes(out, "\n", any);
+    NVTXT_OUT_LITERAL(out, "The worst message: ");
+    nvtxt_out_slice(out, nvtxt_slice_of(report_level_name(worst)));
+    nvtxt_out_slice(out, worst >= level
+                             ? NVTXT_SLICE("; that fails the check (--fail-on ")
+                             : NVTXT_SLICE("; that does not fail the check (--fail-on "));
+    nvtxt_out_slice(out, nvtxt_slice_of(report_level_name(level)));
+    NVTXT_OUT_LITERAL(out, ").\n");
+    return r;
+}
+
+static int judge_scope(struct judgements *all, const struct report_rules_wanted *wanted,
+                       const struct report_scope *scope) {
+    struct judgement *one = &all->list[all->count++];
+    one->scope = scope;
+    int r = report_loaded_enter(all->loaded, all->job, scope);
+    r = r ?: report_metrics_new(&one->metrics, all->job->model, scope, all->loaded->definitions);
+    return r
+               ?: report_judging_apply(all->job, all->loaded->rules, one->metrics, wanted,
+                                       &one->results);
+}
+
+static int judge_scopes(struct judgements *all, const struct report_scopes *scopes) {
+    struct report_rules_wanted wanted;
+    size_t count = report_scopes_count(scopes);
+    int r = report_judging_begin(all->job, all->loaded->rules, &wanted);
+    all->list = calloc(count + 1, sizeof(*all->list));
+    r = r == 0 && !all->list ? nvtxt_origin(-ENOMEM) : r;
+    for (size_t i = 0; i < count && r == 0; i++) {
+        r = judge_scope(all, &wanted, report_scopes_at(scopes, i));
+    }
+    if (r == 0 && all->job->options->format == REPORT_JSON) {
+        write_json(all);
+    } else if (r == 0) {
+        r = write_text(all);
+    }
+    if (r == 0 && worst_of(all) >= level_of(all->job->options)) {
+        report_job_raise(all->job, OUTCOME_FINDINGS);
+    }
+    return r;
+}
+
+static int judge_all(struct report_job *job, struct report_loaded *loaded) {
     struct report_scopes *scopes = NULL;
-    struct report_metrics *metrics = NULL;
-    int r = report_scopes_new(&scopes, job->model, REPORT_SCOPE_CAPTURE);
-    r = r
-            ?: report_metrics_new(&metrics, job->model, report_scopes_at(scopes, 0),
-                                  loaded->definitions);
-    r = r ?: judge(job, loaded, metrics);
-    report_metrics_free(metrics);
+    struct judgements all = {.job = job, .loaded = loaded};
+    int r = report_job_scopes(job, &scopes);
+    r = r ?: judge_scopes(&all, scopes);
+    for (size_t i = 0; i < all.count; i++) {
+        report_results_free(&all.list[i].results);
+        report_metrics_free(all.list[i].metrics);
+    }
+    free(all.list);
     report_scopes_free(scopes);
     return r;
 }
@@ -93,9 +147,9 @@ int report_command_check(struct report_job *job) {
     struct report_loaded loaded = {0};
     int r = report_loaded_open(&loaded, job);
     if (r == 0) {
-        report_loaded_say(&loaded, job, 0);
+        report_loaded_say(&loaded, job);
         report_loaded_raise(&loaded, job);
-        r = judge_capture(job, &loaded);
+        r = judge_all(job, &loaded);
     }
     report_loaded_close(&loaded);
     return r;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `nvtxt-report diff BASE NEW`: what changed, and whether that is a regression. Warnings are
-// messages, and stand in JSON, too.
+// `nvtxt-report diff BASE NEW`: what changed, and whether that is a regression. Of report files the
+// durations of kernels are compared. Warnings are messages, and stand in JSON, too.
 #include <stdio.h>
-#include <sys/stat.h>
+#include <stdlib.h>
 
-#include "client/report/job.h"
-#include "client/report/screen.h"
-#include "report/render/render_diff.h"
+#include "client/common/input.h"
+#include "client/report/command/loaded.h"
+#include "protocol/base/origin.h"
 
-#define WARNINGS 2
+#define WARNINGS 3
 #define WARNING 128
+#define DURATION "gpu__time_duration.sum"
 
 struct warnings {
     char texts[WARNINGS][WARNING];
@@ -18,22 +19,22 @@ struct warnings {
     size_t count;
 };
 
-static bool is_same_file(const char *left, const char *right) {
-    struct stat a, b;
-    return stat(left, &a) == 0 && stat(right, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
-}
-
 static char *next_warning(struct warnings *warnings) {
     char *text = warnings->texts[warnings->count];
     warnings->list[warnings->count++] = text;
     return text;
 }
 
+// Of report files: the durations, and how many results have none.
+struct kernels {
+    struct report_diff_samples sides[2]; // owned
+    size_t without[2];
+};
+
 static void find_warnings(const struct report_job *job, const struct report_diff *diff,
-                          struct warnings *warnings) {
+                          const struct kernels *kernels, struct warnings *warnings) {
     *warnings = (struct warnings){.count = 0};
-    if (is_same_file(job->stores[0], job->stores[1])) {
+    if (input_is_same(job->stores[0], job->stores[1])) {
         snprintf(next_warning(warnings), WARNING, "BASE and NEW are the same file");
     }
     if (diff->open_base + diff->open_new > 0) {
@@ -41,19 +42,25 @@ static void find_warnings(const struct report_job *job, const struct report_diff
                  "open ranges are left out: %zu of BASE, %zu of NEW", diff->open_base,
                  diff->open_new);
     }
+    if (kernels->without[0] + kernels->without[1] > 0) {
+        snprintf(next_warning(warnings), WARNING,
+                 "results without " DURATION " are left out: %zu of BASE, %zu of NEW",
+                 kernels->without[0], kernels->without[1]);
+    }
     for (size_t i = 0; i < warnings->count; i++) {
         term_say(job->term, "warning: %s", warnings->list[i]);
     }
 }
 
-static int write_diff(struct report_job *job, const struct report_diff *diff) {
+static int write_diff(struct report_job *job, const struct report_diff *diff,
+                      const struct kernels *kernels) {
     struct warnings warnings;
     struct report_json json;
     const enum report_format format = job->options->format;
-    find_warnings(job, diff, &warnings);
+    find_warnings(job, diff, kernels, &warnings);
     if (format != REPORT_JSON) {
-        return report_render_diff_text(&job->out, diff, report_screen_width(job->out.fd),
-                                       format == REPORT_MARKDOWN);
+        const struct report_table_view view = report_job_view(job);
+        return report_render_diff_text(&job->out, diff, &view, format == REPORT_MARKDOWN);
     }
     report_json_begin(&json, &job->out, "diff");
     report_render_diff_json(&json, diff,
@@ -68,15 +75,72 @@ static int write_diff(struct report_job *job, const struct report_diff *diff) {
     return 0;
 }
 
+// Durations in ns; a real number is rounded.
+static bool take_duration(const struct report_metric *metric, uint64_t *ns) {
+    double real = metric->value.real;
+    switch (metric->type) {
+    case REPORT_U32:
+    case REPORT_U64:
+        *ns = metric->value.u64;
+        return !metric->na;
+    case REPORT_FLOAT:
+    case REPORT_DOUBLE:
+        *ns = real >= 0 && real < 0x1p63 ? (uint64_t)(real + 0.5) : 0;
+        return !metric->na && real >= 0 && real < 0x1p63;
+    case REPORT_STRING:
+        break;
+    }
+    return false;
+}
+
+static int take_kernels(const struct report_launches *launches, struct report_diff_samples *side,
+                        size_t *without) {
+    struct store_arena arena = {0};
+    int r = 0;
+    side->items = calloc(launches->count + 1, sizeof(*side->items));
+    for (size_t i = 0; r == 0 && side->items && i < launches->count; i++) {
+        const struct report_given *given = &launches->list[i].given;
+        struct report_diff_sample *sample = &side->items[side->count];
+        struct report_metric metric;
+        store_arena_reset(&arena, STORE_CHUNK_BYTES);
+        r = given->get(given, DURATION, &arena, &metric);
+        bool has = r == 0 && take_duration(&metric, &sample->ns);
+        sample->name = given->name;
+        side->count += has;
+        *without += !has;
+        r = r == REPORT_NOT_GIVEN ? 0 : r;
+    }
+    store_arena_deinit(&arena);
+    return side->items ? r : nvtxt_origin(-ENOMEM);
+}
+
+static int compare_sides(const struct report_job *job, struct report_diff *diff,
+                         struct kernels *kernels) {
+    int r = 0;
+    *diff = (struct report_diff){0};
+    if (!job->launches) {
+        return report_diff_init(diff, job->model, job->new_model, job->options->gate);
+    }
+    for (size_t i = 0; i < 2 && r == 0; i++) {
+        r = take_kernels(job->launches[i], &kernels->sides[i], &kernels->without[i]);
+    }
+    return r
+               ?: report_diff_kernels_init(diff, &kernels->sides[0], &kernels->sides[1],
+                                           job->options->gate);
+}
+
 int report_command_diff(struct report_job *job) {
     struct report_diff diff;
-    int rc = report_diff_init(&diff, job->model, job->new_model, job->options->gate);
-    rc = rc == 0 ? write_diff(job, &diff) : rc;
-    if (rc == 0 && diff.verdict == REPORT_DIFF_INCONCLUSIVE) {
+    struct kernels kernels = {.without = {0}};
+    int r = compare_sides(job, &diff, &kernels);
+    r = r ?: write_diff(job, &diff, &kernels);
+    if (r == 0 && diff.verdict == REPORT_DIFF_INCONCLUSIVE) {
         report_job_raise(job, OUTCOME_UNDECIDED);
-    } else if (rc == 0 && diff.verdict == REPORT_DIFF_REGRESSION && job->options->has_gate) {
+    } else if (r == 0 && diff.verdict == REPORT_DIFF_REGRESSION && job->options->has_gate) {
         report_job_raise(job, OUTCOME_FINDINGS);
     }
     report_diff_deinit(&diff);
-    return rc;
+    free(kernels.sides[0].items);
+    free(kernels.sides[1].items);
+    return r;
 }

@@ -2,17 +2,12 @@
 //
 // `nvtxt-report html`: everything that a page shows is computed here first, as the other commands
 // compute it; then report/page writes it from start to end.
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "client/report/command/judging.h"
-#include "client/report/command/loaded.h"
-#include "client/report/command/source_columns.h"
-#include "report/page/page_write.h"
+#include "protocol/base/origin.h"
 #include "report/render/render_source.h"
-#include "report/stats/reports.h"
 
 // A source whose file is at hand.
 struct making_file {
@@ -40,17 +35,8 @@ struct making {
 
 static int take_file(struct making *making, const struct report_source *source) {
     struct making_file *file = &making->files[making->file_count++];
-    file->page = (struct report_source_page){.source = source,
-                                             .text = &file->text,
-                                             .columns = making->columns.columns,
-                                             .column_count = making->columns.count,
-                                             .all_lines = making->job->options->all_lines};
-    int r = report_file_text_read(&file->text, source->file.data);
-    if (r < 0) {
-        term_say(making->job->term, "cannot read %s: %s", source->file.data, strerror(-r));
-        return OUTCOME_NO_INPUT;
-    }
-    r = report_source_page_fill(&file->page);
+    int r =
+        report_source_columns_page(&making->columns, making->job, source, &file->text, &file->page);
     r = r ?: report_source_page_columns(&file->table, &file->page, NULL, false);
     r = r ?: report_source_page_rows(&file->table, &file->page, false);
     making->lines[making->page.line_count++] = (struct report_page_lines){source, &file->table};
@@ -64,7 +50,7 @@ static int take_files(struct making *making) {
     making->files = calloc(capture->source_count + 1, sizeof(*making->files));
     making->lines = calloc(capture->source_count + 1, sizeof(*making->lines));
     making->page.lines = making->lines;
-    r = r == 0 && (!making->files || !making->lines) ? -ENOMEM : r;
+    r = r == 0 && (!making->files || !making->lines) ? nvtxt_origin(-ENOMEM) : r;
     for (size_t i = 0; i < capture->source_count && r == 0; i++) {
         r = capture->sources[i].file.data ? take_file(making, &capture->sources[i]) : 0;
     }
@@ -139,7 +125,7 @@ static int take_summary(struct making *making) {
         nvtxt_buf_add_string(&making->command_line, *word);
     }
     if (!making->overviews || nvtxt_buf_failed(&making->command_line)) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     making->page.command_line =
         (struct nvtxt_slice){making->command_line.data, making->command_line.len};
@@ -194,7 +180,7 @@ int report_command_html(struct report_job *job) {
     r = r ?: take_summary(&making);
     r = r ?: write_page(&making);
     if (r == 0) {
-        report_loaded_say(&making.loaded, job, 0);
+        report_loaded_say(&making.loaded, job);
         report_loaded_raise(&making.loaded, job);
     }
     free_making(&making);

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `nvtxt-report list`: what there is, by kind. Each kind fills a table for people, or writes its
-// items as JSON; what needs no file (metrics of the catalogue, reports) comes without messages.
-#include <errno.h>
+// `nvtxt-report list`: what there is, by kind. Each kind adds its items, whose values become
+// members of JSON or, in the same order, cells of a table; what needs no file (metrics of the
+// catalogue, reports) comes without messages.
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/report/command/judging.h"
-#include "client/report/command/loaded.h"
 #include "client/report/command/wanted_metrics.h"
-#include "client/report/screen.h"
-#include "protocol/base/near.h"
+#include "protocol/base/origin.h"
+#include "protocol/base/slice.h"
 #include "report/catalogue/catalogue.h"
-#include "report/render/kit/plain.h"
-#include "report/render/render_message.h"
 #include "report/render/render_metric.h"
-#include "report/render/render_table.h"
-#include "report/stats/reports.h"
+#include "report/table/plain.h"
 
 // What --section, --set, --rule and --metrics leave of a list; without them all of it.
 struct listing {
@@ -28,6 +24,9 @@ struct listing {
     const struct wanted_metrics *wanted; // NULL: all metrics
     struct report_table *table;          // for people; NULL: JSON
     struct report_json *json;
+    struct report_cell *cell; // the next of the item; NULL: short of memory
+    struct nvtxt_buf values;  // of the next cell
+    int error;                // 0 or -ENOMEM
 };
 
 struct kind {
@@ -36,89 +35,124 @@ struct kind {
     bool paragraphs; // its texts are too long for columns
     const struct report_column *columns;
     size_t column_count;
-    int (*list)(struct listing *listing); // 0 or -ENOMEM
+    void (*list)(struct listing *listing);
 };
 
-static struct report_cell copied(struct report_table *table, const char *text) {
-    return report_cell_copy(table, nvtxt_slice_of(text));
-}
+// --- items
 
-// --- sections
-
-static const char *sets_text(const struct report_section *section, struct nvtxt_buf *buf) {
-    nvtxt_buf_clear(buf);
-    for (size_t i = 0; i < section->sets.count; i++) {
-        const struct report_section_set *set = section->sets.items[i];
-        nvtxt_buf_add_string(buf, i > 0 ? ", " : "");
-        nvtxt_buf_add(buf, set->identifier.text.data, set->identifier.text.len);
+static void add_cell(struct listing *listing, struct report_cell cell) {
+    if (listing->cell) {
+        *listing->cell++ = cell;
     }
-    nvtxt_buf_add(buf, "", 1);
-    return nvtxt_buf_failed(buf) ? "" : buf->data;
 }
 
-static void section_json(struct report_json *json, const struct report_section_entry *entry) {
-    const struct report_section *section = entry->section;
-    report_json_object(json, NULL);
-    report_json_slice(json, "identifier", section->identifier.text);
-    report_json_slice(json, "displayName", section->display_name.text);
-    report_json_int(json, "order", section->order.integer);
-    report_json_array(json, "sets");
-    for (size_t i = 0; i < section->sets.count; i++) {
-        const struct report_section_set *set = section->sets.items[i];
-        report_json_slice(json, NULL, set->identifier.text);
+static void add_slice(struct listing *listing, const char *name, struct nvtxt_slice value) {
+    if (listing->json) {
+        report_json_slice(listing->json, name, value);
+    } else {
+        add_cell(listing, report_cell_copy(listing->table, value));
     }
-    report_json_end_array(json);
-    report_json_slice(json, "extends", section->extends.text);
-    report_json_text(json, "file", entry->file->path);
-    report_json_text(json, "hiddenBy", entry->hidden_by ? entry->hidden_by->path : NULL);
-    report_json_end_object(json);
 }
 
-// NULL is a part of the program.
-static struct report_cell file_cell(struct report_table *table, const struct report_file *file,
-                                    const struct report_file *hidden_by) {
+static void add_text(struct listing *listing, const char *name, const char *value) {
+    add_slice(listing, name, nvtxt_slice_of(value));
+}
+
+// A value that no column shows.
+static void add_member(struct listing *listing, const char *name, struct nvtxt_slice value) {
+    if (listing->json) {
+        report_json_slice(listing->json, name, value);
+    }
+}
+
+// An array, or a cell with commas, of what add_value() gets until end_values().
+static void begin_values(struct listing *listing, const char *name) {
+    nvtxt_buf_clear(&listing->values);
+    if (listing->json) {
+        report_json_array(listing->json, name);
+    }
+}
+
+static void add_value(struct listing *listing, struct nvtxt_slice value) {
+    add_member(listing, NULL, value);
+    nvtxt_buf_add_string(&listing->values, listing->values.len > 0 ? ", " : "");
+    nvtxt_buf_add(&listing->values, value.data, value.len);
+}
+
+static void end_values(struct listing *listing) {
+    if (listing->json) {
+        report_json_end_array(listing->json);
+    } else {
+        struct nvtxt_slice text = {listing->values.data, listing->values.len};
+        listing->table->failed |= nvtxt_buf_failed(&listing->values);
+        add_cell(listing, report_cell_copy(listing->table, text));
+    }
+}
+
+// `file` NULL is a part of the program.
+static void add_file(struct listing *listing, const struct report_file *file,
+                     const struct report_file *hidden_by) {
     char text[2 * PATH_MAX + 32];
     const char *shown = file ? report_file_shown(file) : "(built in)";
+    if (listing->json) {
+        report_json_text(listing->json, "file", file ? file->path : NULL);
+        report_json_text(listing->json, "hiddenBy", hidden_by ? hidden_by->path : NULL);
+        return;
+    }
     if (hidden_by) {
         snprintf(text, sizeof(text), "%s, hidden by %s", shown, report_file_shown(hidden_by));
     }
-    return copied(table, hidden_by ? text : shown);
+    add_text(listing, NULL, hidden_by ? text : shown);
 }
 
-static int section_row(struct report_table *table, const struct report_section_entry *entry) {
-    const struct report_section *section = entry->section;
-    struct report_cell *cells = report_table_row(table);
-    if (!cells) {
-        return -ENOMEM;
+static void begin_item(struct listing *listing) {
+    if (listing->json) {
+        report_json_object(listing->json, NULL);
+    } else {
+        listing->cell = report_table_row(listing->table);
     }
-    struct nvtxt_buf sets = {0};
-    cells[0] = report_cell_copy(table, section->identifier.text);
-    cells[1] = report_cell_copy(table, section->display_name.text);
-    cells[2] = report_cell_int(section->order.integer);
-    cells[3] = copied(table, sets_text(section, &sets));
-    nvtxt_buf_deinit(&sets);
-    cells[4] = file_cell(table, entry->file, entry->hidden_by);
-    return 0;
 }
+
+static void end_item(struct listing *listing) {
+    if (listing->json) {
+        report_json_end_object(listing->json);
+    }
+}
+
+// --- sections
 
 static bool is_listed(const struct listing *listing, const struct report_section_entry *entry) {
     return !listing->chosen || report_chosen_has(listing->chosen, entry->section->identifier.text);
 }
 
-static int list_sections(struct listing *listing) {
+static void add_section(struct listing *listing, const struct report_section_entry *entry) {
+    const struct report_section *section = entry->section;
+    begin_item(listing);
+    add_slice(listing, "identifier", section->identifier.text);
+    add_slice(listing, "displayName", section->display_name.text);
+    if (listing->json) {
+        report_json_int(listing->json, "order", section->order.integer);
+    } else {
+        add_cell(listing, report_cell_int(section->order.integer));
+    }
+    begin_values(listing, "sets");
+    for (size_t i = 0; i < section->sets.count; i++) {
+        const struct report_section_set *set = section->sets.items[i];
+        add_value(listing, set->identifier.text);
+    }
+    end_values(listing);
+    add_member(listing, "extends", section->extends.text);
+    add_file(listing, entry->file, entry->hidden_by);
+    end_item(listing);
+}
+
+static void list_sections(struct listing *listing) {
     const struct report_sections *sections = &listing->loaded->sections;
-    int r = 0;
-    for (size_t i = 0; i < sections->count && r == 0; i++) {
-        if (!is_listed(listing, &sections->entries[i])) {
-            continue;
-        }
-        if (listing->table) {
-            r = section_row(listing->table, &sections->entries[i]);
-        } else {
-            section_json(listing->json, &sections->entries[i]);
+    for (size_t i = 0; i < sections->count; i++) {
+        if (is_listed(listing, &sections->entries[i])) {
+            add_section(listing, &sections->entries[i]);
         }
     }
-    return r;
 }
 
 // --- sets
@@ -145,7 +179,7 @@ static int collect_sets(const struct report_sections *sections, struct nvtxt_sli
         }
     }
     if (!*names) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     qsort(*names, *count, sizeof(**names), compare_names);
     size_t kept = 0;
@@ -158,119 +192,62 @@ static int collect_sets(const struct report_sections *sections, struct nvtxt_sli
     return 0;
 }
 
-static int list_set(struct listing *listing, struct nvtxt_slice name) {
+static void add_set(struct listing *listing, struct nvtxt_slice name) {
     const struct report_sections *sections = &listing->loaded->sections;
-    struct nvtxt_buf text = {0};
-    if (listing->json) {
-        report_json_object(listing->json, NULL);
-        report_json_slice(listing->json, "name", name);
-        report_json_array(listing->json, "sections");
-    }
+    begin_item(listing);
+    add_slice(listing, "name", name);
+    begin_values(listing, "sections");
     for (size_t i = 0; i < sections->count; i++) {
         const struct report_section_entry *entry = &sections->entries[i];
-        if (entry->hidden_by || !is_listed(listing, entry) ||
-            !report_section_has_set(entry->section, name)) {
-            continue;
-        }
-        if (listing->json) {
-            report_json_slice(listing->json, NULL, entry->section->identifier.text);
-        } else {
-            nvtxt_buf_add_string(&text, text.len > 0 ? ", " : "");
-            nvtxt_buf_add(&text, entry->section->identifier.text.data,
-                          entry->section->identifier.text.len);
+        if (!entry->hidden_by && is_listed(listing, entry) &&
+            report_section_has_set(entry->section, name)) {
+            add_value(listing, entry->section->identifier.text);
         }
     }
-    int r = 0;
-    if (listing->json) {
-        report_json_end_array(listing->json);
-        report_json_end_object(listing->json);
-    } else {
-        struct report_cell *cells = report_table_row(listing->table);
-        r = cells && !nvtxt_buf_failed(&text) ? 0 : -ENOMEM;
-        if (r == 0) {
-            cells[0] = report_cell_copy(listing->table, name);
-            cells[1] = report_cell_copy(listing->table, (struct nvtxt_slice){text.data, text.len});
-        }
-    }
-    nvtxt_buf_deinit(&text);
-    return r;
+    end_values(listing);
+    end_item(listing);
 }
 
-static int list_sets(struct listing *listing) {
+static void list_sets(struct listing *listing) {
     struct nvtxt_slice *names;
     size_t count;
-    int r = collect_sets(&listing->loaded->sections, &names, &count);
-    for (size_t i = 0; i < count && r == 0; i++) {
-        r = list_set(listing, names[i]);
+    listing->error = collect_sets(&listing->loaded->sections, &names, &count);
+    for (size_t i = 0; i < count; i++) {
+        add_set(listing, names[i]);
     }
     free(names);
-    return r;
 }
 
 // --- rules
 
-static const char *path_of(const struct report_file *file) {
-    return file ? file->path : NULL;
-}
-
-static void rule_json(struct report_json *json, const struct report_rule_row *row) {
-    report_json_object(json, NULL);
-    report_json_slice(json, "identifier", row->identifier);
-    report_json_slice(json, "name", row->name);
-    report_json_slice(json, "description", row->description);
-    report_json_slice(json, "section", row->section);
-    report_json_text(json, "kind", report_rule_kind_name(row->kind));
-    report_json_text(json, "file", path_of(row->file));
-    report_json_text(json, "hiddenBy", path_of(row->hidden_by));
-    report_json_end_object(json);
-}
-
-static int rule_cells(struct report_table *table, const struct report_rule_row *row) {
-    struct report_cell *cells = report_table_row(table);
-    if (!cells) {
-        return -ENOMEM;
-    }
-    cells[0] = report_cell_copy(table, row->identifier);
-    cells[1] = report_cell_copy(table, row->name);
-    cells[2] = report_cell_copy(table, row->section);
-    cells[3] = copied(table, report_rule_kind_name(row->kind));
-    cells[4] = file_cell(table, row->file, row->hidden_by);
-    return 0;
-}
-
-static int list_rules(struct listing *listing) {
-    int r = 0;
-    for (size_t i = 0; i < report_rules_count(listing->loaded->rules) && r == 0; i++) {
+static void list_rules(struct listing *listing) {
+    for (size_t i = 0; i < report_rules_count(listing->loaded->rules); i++) {
         struct report_rule_row row = report_rules_row(listing->loaded->rules, i);
-        if (listing->table) {
-            r = rule_cells(listing->table, &row);
-        } else {
-            rule_json(listing->json, &row);
-        }
+        begin_item(listing);
+        add_slice(listing, "identifier", row.identifier);
+        add_slice(listing, "name", row.name);
+        add_member(listing, "description", row.description);
+        add_slice(listing, "section", row.section);
+        add_text(listing, "kind", report_rule_kind_name(row.kind));
+        add_file(listing, row.file, row.hidden_by);
+        end_item(listing);
     }
-    return r;
 }
 
 // --- metrics
 
-static void words_json(struct report_json *json, const char *name, const char *words) {
+// An array of words; for people the text that lists them.
+static void add_words(struct listing *listing, const char *name, const char *words) {
     struct nvtxt_slice word;
-    report_json_array(json, name);
-    for (unsigned i = 0; (word = report_catalogue_word(words, i)).data; i++) {
-        report_json_slice(json, NULL, word);
+    if (!listing->json) {
+        add_text(listing, name, words);
+        return;
     }
-    report_json_end_array(json);
-}
-
-static void metric_json(struct report_json *json, const struct report_catalogue_entry *entry) {
-    report_json_object(json, NULL);
-    report_json_text(json, "name", entry->name);
-    report_json_text(json, "unit", entry->unit);
-    report_json_text(json, "type", report_type_name(entry->type));
-    words_json(json, "rollups", entry->rollups);
-    words_json(json, "keys", entry->keys);
-    report_json_text(json, "description", entry->text);
-    report_json_end_object(json);
+    report_json_array(listing->json, name);
+    for (unsigned i = 0; (word = report_catalogue_word(words, i)).data; i++) {
+        report_json_slice(listing->json, NULL, word);
+    }
+    report_json_end_array(listing->json);
 }
 
 // Whether --metrics asks for a metric of that entry.
@@ -286,61 +263,37 @@ static bool is_wanted(const struct wanted_metrics *wanted,
     return !wanted;
 }
 
-static int list_metrics(struct listing *listing) {
+static void list_metrics(struct listing *listing) {
     const struct report_catalogue_entry *entry;
     for (size_t i = 0; (entry = report_catalogue_at(i)); i++) {
         if (!is_wanted(listing->wanted, entry)) {
             continue;
         }
-        struct report_cell *cells = listing->table ? report_table_row(listing->table) : NULL;
-        if (listing->json) {
-            metric_json(listing->json, entry);
-        } else if (!cells) {
-            return -ENOMEM;
-        } else {
-            cells[0] = copied(listing->table, entry->name);
-            cells[1] = copied(listing->table, entry->unit);
-            cells[2] = copied(listing->table, report_type_name(entry->type));
-            cells[3] = copied(listing->table, entry->rollups);
-            cells[4] = copied(listing->table, entry->keys);
-            cells[5] = copied(listing->table, entry->text);
-        }
+        begin_item(listing);
+        add_text(listing, "name", entry->name);
+        add_text(listing, "unit", entry->unit);
+        add_text(listing, "type", report_type_name(entry->type));
+        add_words(listing, "rollups", entry->rollups);
+        add_words(listing, "keys", entry->keys);
+        add_text(listing, "description", entry->text);
+        end_item(listing);
     }
-    return 0;
 }
 
 // --- reports
 
-static int list_reports(struct listing *listing) {
+static void list_reports(struct listing *listing) {
     for (size_t i = 0; i < report_stats_report_count; i++) {
         const struct report_stats_report *report = &report_stats_reports[i];
-        struct nvtxt_buf text = {0};
-        if (listing->json) {
-            report_json_object(listing->json, NULL);
-            report_json_text(listing->json, "name", report->name);
-            report_json_array(listing->json, "columns");
-        }
+        begin_item(listing);
+        add_text(listing, "name", report->name);
+        begin_values(listing, "columns");
         for (size_t j = 0; j < report->column_count; j++) {
-            if (listing->json) {
-                report_json_text(listing->json, NULL, report->columns[j].title);
-            }
-            nvtxt_buf_add_string(&text, j > 0 ? ", " : "");
-            nvtxt_buf_add_string(&text, report->columns[j].title);
+            add_value(listing, nvtxt_slice_of(report->columns[j].title));
         }
-        struct report_cell *cells = listing->table ? report_table_row(listing->table) : NULL;
-        if (cells) {
-            cells[0] = copied(listing->table, report->name);
-            cells[1] = report_cell_copy(listing->table, (struct nvtxt_slice){text.data, text.len});
-        }
-        nvtxt_buf_deinit(&text);
-        if (listing->json) {
-            report_json_end_array(listing->json);
-            report_json_end_object(listing->json);
-        } else if (!cells) {
-            return -ENOMEM;
-        }
+        end_values(listing);
+        end_item(listing);
     }
-    return 0;
 }
 
 // --- all kinds
@@ -453,16 +406,14 @@ static void write_paragraphs(struct nvtxt_out *out, const struct report_table *t
 
 static int write_table(struct report_job *job, struct listing *listing, const struct kind *kind) {
     struct report_table table;
-    const struct report_table_view view = {.unit_ns = 1, .width = report_screen_width(job->out.fd)};
     report_table_init(&table, kind->name, kind->columns, kind->column_count);
     listing->table = &table;
-    int r = kind->list(listing);
-    if (r == 0 && job->options->format == REPORT_MARKDOWN) {
-        report_table_markdown(&job->out, &table, &view);
-    } else if (r == 0 && kind->paragraphs) {
+    kind->list(listing);
+    int r = table.failed ? nvtxt_origin(-ENOMEM) : listing->error;
+    if (r == 0 && job->options->format == REPORT_TEXT && kind->paragraphs) {
         write_paragraphs(&job->out, &table);
     } else if (r == 0) {
-        report_table_text(&job->out, &table, &view);
+        report_job_table(job, &table, 1);
     }
     report_table_deinit(&table);
     if (r == 0) {
@@ -477,11 +428,11 @@ static int write_json(struct report_job *job, struct listing *listing, const str
     report_json_begin(&json, &job->out, "list");
     report_json_text(&json, "what", kind->name);
     report_json_array(&json, "items");
-    int r = kind->list(listing);
+    kind->list(listing);
     report_json_end_array(&json);
     report_render_messages_json(&json, &listing->loaded->messages);
     report_json_end(&json);
-    return r;
+    return listing->error;
 }
 
 static int write_list(struct listing *listing, const struct kind *kind) {
@@ -492,6 +443,7 @@ static int write_list(struct listing *listing, const struct kind *kind) {
                                                 : write_table(job, listing, kind);
         report_loaded_raise(listing->loaded, job);
     }
+    nvtxt_buf_deinit(&listing->values);
     return r;
 }
 
@@ -504,8 +456,8 @@ static int list_files(struct report_job *job, const struct kind *kind,
     struct listing listing = {.job = job, .loaded = loaded, .chosen = some ? &chosen : NULL};
     int r = report_sections_warn(&loaded->sections, loaded->definitions, &loaded->messages);
     r = r == 0 && some ? report_loaded_choose(loaded, job, &chosen) : r;
-    r = r == 0 ? report_judging_check(job, loaded) : r;
-    r = r == 0 ? write_list(&listing, kind) : r;
+    r = r ?: report_judging_check(job, loaded);
+    r = r ?: write_list(&listing, kind);
     report_chosen_deinit(&chosen);
     return r;
 }
@@ -518,7 +470,7 @@ static int list_others(struct report_job *job, const struct kind *kind,
     struct listing listing = {.job = job, .loaded = loaded, .wanted = some ? &wanted : NULL};
     int r = some ? report_loaded_open(loaded, job) : 0;
     r = r == 0 && some ? wanted_metrics_init(&wanted, job, loaded) : r;
-    r = r == 0 ? write_list(&listing, kind) : r;
+    r = r ?: write_list(&listing, kind);
     wanted_metrics_deinit(&wanted);
     return r;
 }
@@ -530,9 +482,7 @@ int report_command_list(struct report_job *job) {
     }
     struct report_loaded loaded = {0};
     int r = kind->from_files ? report_loaded_open(&loaded, job) : 0;
-    if (r == 0) {
-        r = kind->from_files ? list_files(job, kind, &loaded) : list_others(job, kind, &loaded);
-    }
+    r = r ?: kind->from_files ? list_files(job, kind, &loaded) : list_others(job, kind, &loaded);
     report_loaded_close(&loaded);
     return r;
 }

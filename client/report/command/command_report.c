@@ -3,23 +3,18 @@
 // `nvtxt-report report`: a page of sections for each scope. All sections of a page are laid out
 // first, since rules see the metrics of the whole page; then they are printed in their order.
 // Messages come last: laying out may add some.
-#include <errno.h>
-#include <stdlib.h>
 
-#include "client/common/signals.h"
 #include "client/report/command/judging.h"
-#include "client/report/command/loaded.h"
 #include "client/report/command/wanted_metrics.h"
-#include "report/render/kit/plain.h"
-#include "report/render/render_message.h"
+#include "protocol/base/origin.h"
 #include "report/render/render_metric.h"
 #include "report/render/render_section.h"
 
 // A page: one scope.
 struct page {
     struct report_sheet sheet;
-    struct report_json *json;            // NULL: for people
-    const struct wanted_metrics *wanted; // of --metrics; NULL: none
+    struct report_json *json;      // NULL: for people
+    struct wanted_metrics *wanted; // of --metrics; NULL: none
 };
 
 // --- output
@@ -60,6 +55,7 @@ static struct report_section_view view_of(const struct report_options *options) 
             .markdown = true, .base_units = true, .label = true, .rule_details = true};
     }
     return (struct report_section_view){
+        .full_names = options->full_names,
         .base_units = options->base_units,
         .no_header = options->details == REPORT_DETAILS_BODY,
         .no_body = options->details == REPORT_DETAILS_HEADER,
@@ -68,36 +64,15 @@ static struct report_section_view view_of(const struct report_options *options) 
         .label = options->metric_name != REPORT_NAME_NAME,
         .name = options->metric_name != REPORT_NAME_LABEL,
         .rule_details = options->rule_details,
+        .descriptions = options->descriptions,
     };
-}
-
-// "process 100"; the capture has the names of its stores.
-static void write_title(struct page *page, bool markdown) {
-    struct nvtxt_out *out = &page->sheet.job->out;
-    char digits[REPORT_ID_DIGITS];
-    nvtxt_out_slice(out, markdown ? NVTXT_SLICE("# ") : NVTXT_SLICE("** "));
-    nvtxt_out_slice(out, nvtxt_slice_of(page->sheet.scope->kind_word));
-    NVTXT_OUT_LITERAL(out, " ");
-    if (page->sheet.scope->has_id) {
-        struct nvtxt_slice id = report_render_id(&page->sheet.scope->id, digits);
-        if (markdown) {
-            report_plain_markdown(out, id);
-        } else {
-            report_plain_text(out, id);
-        }
-    }
-    for (size_t i = 0; i < page->sheet.job->store_count && !page->sheet.scope->has_id; i++) {
-        nvtxt_out_slice(out, i > 0 ? NVTXT_SLICE(", ") : NVTXT_SLICE(""));
-        report_plain_text(out, nvtxt_slice_of(page->sheet.job->stores[i]));
-    }
-    nvtxt_out_slice(out, markdown ? NVTXT_SLICE("\n") : NVTXT_SLICE(":\n"));
 }
 
 static int write_metrics(struct page *page, const struct report_section_view *view) {
     size_t count = page->wanted->count;
     struct report_shown_metrics shown = {.count = count};
     shown.items = store_arena_make(&page->sheet.arena, (count + 1) * sizeof(*shown.items));
-    int r = shown.items ? 0 : -ENOMEM;
+    int r = shown.items ? 0 : nvtxt_origin(-ENOMEM);
     for (size_t i = 0; i < count && r == 0; i++) {
         const struct report_metric *metric;
         r = report_metrics_get(page->sheet.metrics, page->wanted->metrics[i]->name, &metric);
@@ -105,24 +80,29 @@ static int write_metrics(struct page *page, const struct report_section_view *vi
             shown.items[i] = (struct report_shown_metric){.metric = *metric, .label = metric->name};
         }
     }
-    return r == 0 ? report_render_metrics(&page->sheet.job->out, &shown, view) : r;
+    return r ?: report_render_metrics(&page->sheet.job->out, &shown, view);
 }
 
 static int write_page(struct page *page) {
     const struct report_section_view view = view_of(page->sheet.job->options);
-    int r = 0;
-    write_title(page, view.markdown);
+    struct nvtxt_out *out = &page->sheet.job->out;
+    int r = report_job_title(page->sheet.job, page->sheet.scope);
     for (size_t i = 0; i < page->sheet.count && r == 0; i++) {
-        r = report_render_section(&page->sheet.job->out, &page->sheet.sections[i],
-                                  &page->sheet.results, &view);
+        const struct report_shown_section *shown = &page->sheet.sections[i];
+        r = report_render_section(out, shown, &view);
+        if (r == 0) {
+            report_render_rules(out, &page->sheet.results, shown->entry->section->identifier.text,
+                                &view);
+        }
     }
     r = r == 0 && page->wanted ? write_metrics(page, &view) : r;
-    report_render_other_rules(&page->sheet.job->out, &page->sheet.results, &view);
+    report_render_other_rules(out, &page->sheet.results, &view);
     return r;
 }
 
 static int run_page(struct page *page) {
     int r = report_sheet_fill(&page->sheet);
+    r = r == 0 && page->wanted ? wanted_metrics_enter(page->wanted, page->sheet.scope) : r;
     if (r == 0 && page->json) {
         r = write_json(page);
     } else if (r == 0) {
@@ -136,7 +116,7 @@ static int run_page(struct page *page) {
 
 static int write_pages(struct report_job *job, struct report_loaded *loaded,
                        const struct report_chosen *chosen, const struct report_scopes *scopes,
-                       const struct wanted_metrics *wanted) {
+                       struct wanted_metrics *wanted) {
     struct report_json json;
     bool is_json = job->options->format == REPORT_JSON;
     int r = 0;
@@ -154,7 +134,7 @@ static int write_pages(struct report_job *job, struct report_loaded *loaded,
         nvtxt_out_bytes(&job->out, "\n", i > 0 && !is_json);
         r = run_page(&page);
     }
-    r = r == 0 ? report_files_sort_messages(&loaded->files, &loaded->messages) : r;
+    r = r ?: report_files_sort_messages(&loaded->files, &loaded->messages);
     if (is_json) {
         report_json_end_array(&json);
         report_render_messages_json(&json, &loaded->messages);
@@ -169,16 +149,15 @@ int report_command_report(struct report_job *job) {
     struct report_scopes *scopes = NULL;
     struct wanted_metrics metrics = {0};
     int r = report_loaded_open(&loaded, job);
-    r = r == 0 ? report_loaded_choose(&loaded, job, &chosen) : r;
-    r = r == 0 ? report_judging_check(job, &loaded) : r;
-    r = r == 0 ? report_scopes_new(&scopes, job->model, (enum report_scope_kind)job->options->scope)
-               : r;
+    r = r ?: report_loaded_choose(&loaded, job, &chosen);
+    r = r ?: report_judging_check(job, &loaded);
+    r = r ?: report_job_scopes(job, &scopes);
     bool asked = job->options->metrics.count > 0;
     r = r == 0 && asked ? wanted_metrics_init(&metrics, job, &loaded) : r;
-    r = r == 0 ? write_pages(job, &loaded, &chosen, scopes, asked ? &metrics : NULL) : r;
+    r = r ?: write_pages(job, &loaded, &chosen, scopes, asked ? &metrics : NULL);
     wanted_metrics_deinit(&metrics);
     if (r == 0) {
-        report_loaded_say(&loaded, job, 0);
+        report_loaded_say(&loaded, job);
         report_loaded_raise(&loaded, job);
     }
     report_scopes_free(scopes);

@@ -8,13 +8,10 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "client/common/signals.h"
+#include "client/common/outcome.h"
 #include "client/report/job.h"
-#include "client/report/profile.h"
-#include "report/serve/captured.h"
 #include "report/serve/lines.h"
-#include "report/serve/profiled.h"
-#include "report/serve/serve.h"
+#include "report/serve/objects.h"
 
 // A signal that comes just before a read would wait for the next request: poll() sees both, and
 // that nobody reads replies any more.
@@ -31,94 +28,42 @@ static bool waits_for_input(void) {
 // for signals.
 static int wait_for_more(struct report_job *job, struct report_lines *lines, bool *ends) {
     *ends = nvtxt_out_flush(&job->out) || !waits_for_input();
-    int result = *ends ? 0 : report_lines_read(lines);
-    return result == -EINTR ? 0 : result;
+    int r = *ends ? 0 : report_lines_read(lines);
+    return r == -EINTR ? 0 : r;
 }
 
 static int answer(struct report_job *job, struct report_serve *serve, struct report_lines *lines) {
     struct nvtxt_slice line;
     bool ends = false;
-    int result = 0;
-    while (result == 0 && !ends && !job->out.error && !signals_came()) {
+    int r = 0;
+    while (r == 0 && !ends && !job->out.error && !signals_came()) {
         switch (report_lines_take(lines, &line)) {
         case REPORT_LINES_END:
             return 0;
         case REPORT_LINES_ONE:
-            result = report_serve_line(serve, line, &job->out);
+            r = report_serve_line(serve, line, &job->out);
             break;
         case REPORT_LINES_TOO_LONG:
             report_serve_too_long(&job->out);
             break;
         case REPORT_LINES_WAIT:
-            result = wait_for_more(job, lines, &ends);
+            r = wait_for_more(job, lines, &ends);
         }
     }
-    return result;
-}
-
-// ---- Report files of Nsight Compute -------------------------------------------------------------
-
-// Whether options ask for what only events have.
-static bool selects_events(const struct report_selection *selection) {
-    return selection->domain_includes_count > 0 || selection->domain_excludes_count > 0 ||
-           selection->within_count > 0 || selection->within_none || selection->has_since ||
-           selection->has_until || selection->has_last || selection->pids_count > 0 ||
-           selection->tids_count > 0 || selection->sources_count > 0 ||
-           selection->categories_count > 0 || selection->kinds != 0 ||
-           selection->colors_count > 0 || selection->match || selection->payloads_count > 0 ||
-           selection->has_min || selection->has_max || selection->has_iterations ||
-           selection->skip_iterations > 0;
-}
-
-static int refuse_selection(struct term *term) {
-    term_say(term, "a report file of Nsight Compute has no events: of the options that select, it "
-                   "takes --nvtx-include and --nvtx-exclude");
-    return OUTCOME_USAGE;
-}
-
-static int open_objects(struct report_job *job, struct report_ncurep **profile,
-                        struct report_objects **objects) {
-    const struct report_selection *selection = &job->options->selection;
-    struct report_ncurep_fault why;
-    struct report_fault wrong = {0};
-    if (job->model) {
-        return report_captured_new(objects, job->model);
-    }
-    if (selects_events(selection)) {
-        return refuse_selection(job->term);
-    }
-    int result = (int)profile_open(profile, job->term, job->stores[0], job->options->max_memory);
-    if (result != 0) {
-        return result;
-    }
-    result = report_profiled_new(objects, *profile, nvtxt_slice_of(job->stores[0]), selection, &why,
-                                 &wrong);
-    if (result == REPORT_NCUREP_TOO_LARGE) {
-        term_say(job->term, "cannot read %s: %s", job->stores[0], why.what);
-        return OUTCOME_SYSTEM;
-    }
-    if (result == 0 && (*objects)->range_count == 0 && selection->expect_some) {
-        report_job_raise(job, OUTCOME_FAULTS);
-    }
-    return result > 0 ? (int)report_options_refuse(job->term, &wrong) : result;
+    return r;
 }
 
 int report_command_serve(struct report_job *job) {
-    struct report_ncurep *profile = NULL;
     struct report_objects *objects = NULL;
     struct report_serve *serve = NULL;
     struct report_lines lines = {.data = NULL};
-    int result = open_objects(job, &profile, &objects);
-    result = result ? result : report_serve_new(&serve, objects, PACKAGE_VERSION);
-    result = result ? result : report_lines_init(&lines, STDIN_FILENO, REPORT_SERVE_LINE_BYTES);
-    result = result ? result : answer(job, serve, &lines);
+    int r = job->launches ? report_profiled_new(&objects, job->launches[0])
+                          : report_captured_new(&objects, job->model);
+    r = r ?: report_serve_new(&serve, objects, PACKAGE_VERSION);
+    r = r ?: report_lines_init(&lines, STDIN_FILENO, REPORT_SERVE_LINE_BYTES);
+    r = r ?: answer(job, serve, &lines);
     report_lines_deinit(&lines);
     report_serve_free(serve);
-    if (profile) {
-        report_profiled_free(objects);
-        report_ncurep_free(profile);
-    } else {
-        report_captured_free(objects);
-    }
-    return result;
+    report_objects_free(objects);
+    return r;
 }

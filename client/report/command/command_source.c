@@ -3,17 +3,9 @@
 // `nvtxt-report source`: the files of the sources, with the metrics of the groups of the shown
 // sections as columns. Without --section, SourceMetrics is among them. A source whose file is not
 // at hand shows the lines that have diagnostics.
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "client/report/command/loaded.h"
-#include "client/report/command/source_columns.h"
-#include "client/report/screen.h"
-#include "report/render/render_message.h"
+#include "report/load/replay.h"
 #include "report/render/render_source.h"
-#include "report/render/render_table.h"
-#include "report/source/file_text.h"
 
 struct listing {
     struct report_job *job;
@@ -28,20 +20,16 @@ struct listing {
 
 static int write_table(struct listing *listing, const struct report_source_page *page) {
     struct nvtxt_out *out = &listing->job->out;
-    const enum report_format format = listing->job->options->format;
-    const struct report_table_view view = {.unit_ns = 1, .width = report_screen_width(out->fd)};
     char made[REPORT_SOURCE_NAME];
     struct nvtxt_slice name = report_source_name(page->source, made); // ends with a NUL
     struct report_table table;
     int r = report_source_page_columns(&table, page, name.data, false);
-    r = r == 0 ? report_source_page_rows(&table, page, false) : r;
+    r = r ?: report_source_page_rows(&table, page, false);
     if (r == 0) {
         nvtxt_out_bytes(out, "\n", listing->any);
-        if (format == REPORT_MARKDOWN) {
-            report_table_markdown(out, &table, &view);
-        } else {
-            report_table_text(out, &table, &view);
-            report_source_page_diagnostics(out, page);
+        report_job_table(listing->job, &table, 1);
+        if (listing->job->options->format == REPORT_TEXT) {
+            report_source_page_diagnostics(out, page, listing->job->options->full_names);
         }
     }
     report_table_deinit(&table);
@@ -68,20 +56,10 @@ static int write_page(struct listing *listing, struct report_table *table,
 
 static int write_file(struct listing *listing, struct report_table *table,
                       const struct report_source *source) {
-    struct report_file_text text = {0};
-    struct report_source_page page = {.source = source,
-                                      .text = &text,
-                                      .columns = listing->columns.columns,
-                                      .column_count = listing->columns.count,
-                                      .all_lines = listing->job->options->all_lines};
-    int r = source->file.data ? report_file_text_read(&text, source->file.data) : 0;
-    if (r < 0) {
-        term_say(listing->job->term, "cannot read %s: %s", source->file.data, strerror(-r));
-        report_file_text_deinit(&text);
-        return OUTCOME_NO_INPUT;
-    }
-    r = report_source_page_fill(&page);
-    r = r == 0 ? write_page(listing, table, &page) : r;
+    struct report_file_text text;
+    struct report_source_page page;
+    int r = report_source_columns_page(&listing->columns, listing->job, source, &text, &page);
+    r = r ?: write_page(listing, table, &page);
     report_source_page_deinit(&page);
     report_file_text_deinit(&text);
     return r;
@@ -96,15 +74,14 @@ static int write_files(struct listing *listing, struct report_table *table) {
     return r;
 }
 
-static int write_separated(struct listing *listing, char separator) {
+static int write_separated(struct listing *listing) {
     const struct report_source_page all = {.columns = listing->columns.columns,
                                            .column_count = listing->columns.count};
-    const struct report_table_view view = {.unit_ns = 1};
     struct report_table table;
     int r = report_source_page_columns(&table, &all, NULL, true);
-    r = r == 0 ? write_files(listing, &table) : r;
+    r = r ?: write_files(listing, &table);
     if (r == 0) {
-        report_table_separated(&listing->job->out, &table, &view, separator);
+        report_job_table(listing->job, &table, 1);
     }
     report_table_deinit(&table);
     return r;
@@ -114,7 +91,7 @@ static int write_all(struct listing *listing) {
     struct report_job *job = listing->job;
     const enum report_format format = job->options->format;
     if (format == REPORT_CSV || format == REPORT_TSV) {
-        return write_separated(listing, format == REPORT_CSV ? ',' : '\t');
+        return write_separated(listing);
     }
     if (format != REPORT_JSON) {
         int r = write_files(listing, NULL);
@@ -138,14 +115,15 @@ int report_command_source(struct report_job *job) {
     struct report_scopes *scopes = NULL;
     struct listing listing = {.job = job, .loaded = &loaded};
     int r = report_loaded_open(&loaded, job);
-    r = r == 0 ? report_scopes_new(&scopes, job->model, REPORT_SCOPE_CAPTURE) : r;
-    r = r == 0 ? report_metrics_new(&listing.metrics, job->model, report_scopes_at(scopes, 0),
-                                    loaded.definitions)
-               : r;
-    r = r == 0 ? report_source_columns_init(&listing.columns, &loaded, job, listing.metrics) : r;
-    r = r == 0 ? write_all(&listing) : r;
+    r = r ?: report_scopes_new(&scopes, job->model, REPORT_SCOPE_CAPTURE);
     if (r == 0) {
-        report_loaded_say(&loaded, job, 0);
+        r = report_metrics_new(&listing.metrics, job->model, report_scopes_at(scopes, 0),
+                               loaded.definitions);
+    }
+    r = r ?: report_source_columns_init(&listing.columns, &loaded, job, listing.metrics);
+    r = r ?: write_all(&listing);
+    if (r == 0) {
+        report_loaded_say(&loaded, job);
         report_loaded_raise(&loaded, job);
     }
     report_source_columns_deinit(&listing.columns);

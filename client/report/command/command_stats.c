@@ -3,16 +3,13 @@
 // `nvtxt-report stats`: the reports of -r, one after the other. Each table is computed, written and
 // freed before the next one. Notes stand below a table for people and in JSON; the other formats
 // are for programs, so there they are messages.
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/report/job.h"
-#include "client/report/screen.h"
-#include "protocol/base/near.h"
-#include "report/render/render_table.h"
-#include "report/stats/reports.h"
+#include "client/report/command/loaded.h"
+#include "protocol/base/origin.h"
+#include "protocol/base/slice.h"
 
 static const struct report_stats_report *report_at(const struct report_options *options,
                                                    size_t index) {
@@ -64,15 +61,12 @@ static int check_names(const struct report_job *job) {
     return 0;
 }
 
-static struct report_table_view view_of(const struct report_job *job) {
+static uint64_t unit_of(const struct report_job *job) {
     static const uint64_t units[] = {[REPORT_NSEC] = 1,
                                      [REPORT_USEC] = 1000,
                                      [REPORT_MSEC] = 1000000,
                                      [REPORT_SEC] = 1000000000};
-    return (struct report_table_view){
-        .unit_ns = units[job->options->time_unit],
-        .width = report_screen_width(job->out.fd),
-    };
+    return units[job->options->time_unit];
 }
 
 static void say_notes(const struct report_job *job, const struct report_table *table) {
@@ -86,29 +80,31 @@ static bool is_for_programs(const struct report_table *table) {
     return strcmp(table->name, "nvtx_folded") == 0;
 }
 
+static void write_folded(struct report_job *job, const struct report_table *table) {
+    const struct report_table_view view = {.unit_ns = unit_of(job)};
+    if (table->row_count == 0) {
+        term_say(job->term, "note: %s has no rows", table->name);
+    }
+    report_table_lines(&job->out, table, &view);
+}
+
 static void write_table(struct report_job *job, struct report_json *json,
                         const struct report_table *table, bool first) {
-    const struct report_table_view view = view_of(job);
+    const struct report_table_view view = {.unit_ns = unit_of(job)};
     const enum report_format format = job->options->format;
+    bool folded = format == REPORT_TEXT && is_for_programs(table);
     if (format == REPORT_JSON) {
         report_table_json(json, table, &view);
         return;
     }
     nvtxt_out_bytes(&job->out, "\n", !first);
-    if (format == REPORT_MARKDOWN) {
-        report_table_markdown(&job->out, table, &view);
-    } else if (format == REPORT_TEXT && !is_for_programs(table)) {
-        report_table_text(&job->out, table, &view);
-    } else {
+    if (folded || (format != REPORT_TEXT && format != REPORT_MARKDOWN)) {
         say_notes(job, table);
-        if (format == REPORT_TEXT) {
-            if (table->row_count == 0) {
-                term_say(job->term, "note: %s has no rows", table->name);
-            }
-            report_table_lines(&job->out, table, &view);
-        } else {
-            report_table_separated(&job->out, table, &view, format == REPORT_CSV ? ',' : '\t');
-        }
+    }
+    if (folded) {
+        write_folded(job, table);
+    } else {
+        report_job_table(job, table, unit_of(job));
     }
 }
 
@@ -116,50 +112,50 @@ static int write_report(struct report_job *job, struct report_json *json,
                         const struct report_stats_options *options, size_t index) {
     struct report_table table;
     const struct report_stats_report *report = report_at(job->options, index);
-    int rc = report_stats_make(&table, report, job->model, options);
-    if (rc == 0) {
+    int r = report_stats_make(&table, report, job->model, options);
+    if (r == 0) {
         write_table(job, json, &table, index == 0);
     }
     report_table_deinit(&table);
-    return rc;
+    return r;
 }
 
 static int write_reports(struct report_job *job, const struct report_stats_options *options) {
     struct report_json json;
     size_t count = job->options->reports.count > 0 ? job->options->reports.count : 1;
-    int rc = 0;
+    int r = 0;
     if (job->options->format == REPORT_JSON) {
         report_json_begin(&json, &job->out, "stats");
         report_json_array(&json, "tables");
     }
-    for (size_t i = 0; rc == 0 && i < count && job->out.error == 0; i++) {
-        rc = write_report(job, &json, options, i);
+    for (size_t i = 0; r == 0 && i < count && job->out.error == 0; i++) {
+        r = write_report(job, &json, options, i);
     }
     if (job->options->format == REPORT_JSON) {
         report_json_end_array(&json);
         report_json_end(&json);
     }
-    return rc;
+    return r;
 }
 
 int report_command_stats(struct report_job *job) {
     const struct report_words *words = &job->options->percentiles;
-    int rc = check_names(job);
-    if (rc != 0) {
-        return rc;
+    int r = check_names(job);
+    if (r != 0) {
+        return r;
     }
     double *percentiles = malloc((words->count + 1) * sizeof(*percentiles));
     if (!percentiles) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < words->count; i++) {
         percentiles[i] = strtod(words->words[i], NULL);
     }
-    rc = write_reports(job, &(struct report_stats_options){
-                                .percentiles = percentiles,
-                                .percentile_names = (const char *const *)words->words,
-                                .percentile_count = words->count,
-                            });
+    r = write_reports(job, &(struct report_stats_options){
+                               .percentiles = percentiles,
+                               .percentile_names = (const char *const *)words->words,
+                               .percentile_count = words->count,
+                           });
     free(percentiles);
-    return rc;
+    return r;
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `nvtxt-report summary`: what is in the stores, and what was wrong with what was sent.
-#include <errno.h>
 #include <stdlib.h>
 
 #include "client/report/job.h"
-#include "report/render/render_summary.h"
+#include "protocol/base/origin.h"
 
 int report_command_summary(struct report_job *job) {
     struct report_overview *overviews = report_overviews(job->model);
     if (!overviews) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (job->options->format == REPORT_JSON) {
         struct report_json json;
@@ -19,7 +18,8 @@ int report_command_summary(struct report_job *job) {
         report_json_end(&json);
     } else {
         report_render_summary_text(&job->out, job->capture, overviews,
-                                   job->options->format == REPORT_MARKDOWN);
+                                   job->options->format == REPORT_MARKDOWN,
+                                   job->options->full_names);
     }
     free(overviews);
     return 0;

@@ -4,13 +4,10 @@
 // here, where every command passes.
 #include "client/report/command/judging.h"
 
-#include <errno.h>
-
-#include "client/common/signals.h"
-#include "report/load/load.h"
+#include "client/common/outcome.h"
 
 static int outcome_of(int r) {
-    return r == REPORT_RULES_UNKNOWN      ? (int)OUTCOME_USAGE
+    return r == NVTXT_WRONG               ? (int)OUTCOME_USAGE
            : r == REPORT_RULES_CANNOT_RUN ? (int)OUTCOME_NO_DAEMON
                                           : r;
 }
@@ -66,41 +63,28 @@ static bool is_chosen(const void *context, struct nvtxt_slice section) {
     return report_chosen_has(context, section);
 }
 
-static int lay_out(struct report_sheet *sheet) {
-    const struct report_show show = {
-        .metrics = sheet->metrics,
-        .definitions = sheet->loaded->definitions,
-        .sections = &sheet->loaded->sections,
-        .view = &sheet->loaded->view,
-        .arena = &sheet->arena,
-        .messages = &sheet->loaded->messages,
-    };
-    sheet->sections =
-        store_arena_make(&sheet->arena, (sheet->chosen->count + 1) * sizeof(*sheet->sections));
-    int r = sheet->sections ? 0 : -ENOMEM;
-    for (size_t i = 0; i < sheet->chosen->count && r == 0; i++) {
-        r = report_section_show(&show, sheet->chosen->entries[i], &sheet->sections[sheet->count]);
-        sheet->count += r == 0;
-        r = r == REPORT_NOT_SHOWN ? 0 : r;
-    }
-    return r;
-}
-
 static int judge(struct report_sheet *sheet) {
     struct report_rules_wanted wanted;
     int r = report_judging_begin(sheet->job, sheet->loaded->rules, &wanted);
     wanted.shown = is_chosen;
     wanted.context = sheet->chosen;
-    return r
-               ?: report_judging_apply(sheet->job, sheet->loaded->rules, sheet->metrics, &wanted,
-                                       &sheet->results);
+    if (r != 0) {
+        return r;
+    }
+    return report_judging_apply(sheet->job, sheet->loaded->rules, sheet->metrics, &wanted,
+                                &sheet->results);
 }
 
 int report_sheet_fill(struct report_sheet *sheet) {
-    int r = report_metrics_new(&sheet->metrics, sheet->job->model, sheet->scope,
-                               sheet->loaded->definitions);
-    r = r == 0 ? lay_out(sheet) : r;
-    return r == 0 ? judge(sheet) : r;
+    int r = report_loaded_enter(sheet->loaded, sheet->job, sheet->scope);
+    r = r
+            ?: report_metrics_new(&sheet->metrics, sheet->job->model, sheet->scope,
+                                  sheet->loaded->definitions);
+    if (r == 0) {
+        r = report_loaded_show(sheet->loaded, sheet->chosen, sheet->metrics, &sheet->arena,
+                               &sheet->sections, &sheet->count);
+    }
+    return r ?: judge(sheet);
 }
 
 void report_sheet_deinit(struct report_sheet *sheet) {

@@ -5,10 +5,6 @@
 #pragma once
 
 #include "client/report/command/loaded.h"
-#include "client/report/job.h"
-#include "report/judge/rules.h"
-#include "report/judge/wanted.h"
-#include "report/section/show.h"
 
 // What --rule, --apply-rules and the span ask for; all sections count as shown. The caller may set
 // `shown`. Says it when --rule names nothing, or a rule that there is nothing to run with. Returns

@@ -6,13 +6,13 @@
 
 #include "client/report/command/loaded.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/common/input.h"
-#include "client/common/signals.h"
+#include "client/common/outcome.h"
+#include "protocol/base/origin.h"
 #include "report/host/host.h"
 
 #define METRICS_FILE_MAX ((size_t)256 * 1024 * 1024)
@@ -25,13 +25,14 @@ static int refuse_define(const struct report_job *job, const char *text,
 }
 
 static int take_defines(struct report_loaded *loaded, const struct report_job *job) {
-    const struct arguments_list *defines = &job->options->defines;
+    const struct nvtxt_option_list *defines = &job->options->defines;
     for (size_t i = 0; i < defines->count; i++) {
         struct report_expression_fault fault = {0};
         const char *text = defines->words[i];
         int r = report_definitions_add_option(loaded->definitions, nvtxt_slice_of(text), &fault);
+        r = r > 0 ? refuse_define(job, text, &fault) : r;
         if (r != 0) {
-            return r < 0 ? r : refuse_define(job, text, &fault);
+            return r;
         }
     }
     return 0;
@@ -55,13 +56,13 @@ static int read_all(struct input *input, struct nvtxt_buf *text) {
     for (;;) {
         size_t got;
         int r = nvtxt_buf_reserve(text, 65536);
-        r = r < 0 ? r : input_read(input, text->data + text->len, 65536, &got);
+        r = r ?: input_read(input, text->data + text->len, 65536, &got);
         if (r != 0) {
-            return r == INPUT_END ? 0 : r < 0 ? r : -EAGAIN;
+            return r == INPUT_END ? 0 : r < 0 ? r : nvtxt_origin(-EAGAIN);
         }
         text->len += got;
         if (text->len > METRICS_FILE_MAX) {
-            return -EFBIG;
+            return nvtxt_origin(-EFBIG);
         }
     }
 }
@@ -77,7 +78,7 @@ static int take_metrics_file(struct report_loaded *loaded, const char *path) {
         input_close(&input);
     }
     if (r == 0) {
-        struct nvtxt_slice json = {text.data ? text.data : "", text.len};
+        struct nvtxt_slice json = {text.data ?: "", text.len};
         r = report_definitions_add_file(loaded->definitions, json, on_fault, &file);
         r = r > 0 ? 0 : r;
     } else if (r != -ENOMEM) {
@@ -95,14 +96,15 @@ static int find_files(struct report_loaded *loaded, const struct report_job *job
     const struct report_options *options = job->options;
     struct report_search_folder *folders = calloc(options->folder_count + 1, sizeof(*folders));
     if (!folders) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < options->folder_count; i++) {
         folders[i] =
             (struct report_search_folder){options->folders[i].path, options->folders[i].recursive};
     }
     const char *missing = NULL;
-    int r = report_files_find(&loaded->files, folders, options->folder_count, &missing);
+    int r = report_files_find(&loaded->files, folders, options->folder_count, job->launches != NULL,
+                              &missing);
     free(folders);
     if (r > 0) {
         term_say(job->term, "the folder %s: %s", missing, strerror(errno));
@@ -129,7 +131,7 @@ static bool has_section(const void *context, struct nvtxt_slice section) {
 
 // Those that show or apply rules: others start no process.
 static bool runs_rules(const struct report_job *job) {
-    const struct arguments_list *words = &job->options->words;
+    const struct nvtxt_option_list *words = &job->options->words;
     switch (job->options->command->bit) {
     case REPORT_REPORT:
     case REPORT_CHECK:
@@ -166,12 +168,24 @@ static int make_runner(struct report_loaded *loaded, const struct report_job *jo
     return r;
 }
 
+// Folders that are named stand in place of all that is part of the package, unless one of them is
+// "builtin". Rules in C are about events.
+static bool wants_builtins(const struct report_job *job) {
+    const struct report_options *options = job->options;
+    bool named = options->folder_count == 0;
+    for (size_t i = 0; i < options->folder_count; i++) {
+        named |= strcmp(options->folders[i].path, REPORT_FILES_BUILTIN) == 0;
+    }
+    return named && !job->launches;
+}
+
 static int load_rules(struct report_loaded *loaded, const struct report_job *job) {
     int r = runs_rules(job) ? make_runner(loaded, job) : 0;
-    r = r == 0 ? report_rules_new(&loaded->rules) : r;
-    r = r == 0 ? report_rules_load(loaded->rules, &loaded->files, loaded->definitions, has_section,
-                                   &loaded->sections, loaded->runner, &loaded->messages)
-               : r;
+    r = r ?: report_rules_new(&loaded->rules, wants_builtins(job));
+    if (r == 0) {
+        r = report_rules_load(loaded->rules, &loaded->files, loaded->definitions, has_section,
+                              &loaded->sections, loaded->runner, &loaded->messages);
+    }
     const char *missing = r == 0 && loaded->runner ? report_host_missing(loaded->runner) : NULL;
     if (missing) {
         term_say(job->term, "rules in Python run without a sandbox: %s", missing);
@@ -179,10 +193,39 @@ static int load_rules(struct report_loaded *loaded, const struct report_job *job
     return r < 0 && signals_came() ? (int)OUTCOME_STOPPED : r;
 }
 
+// Files are read for the first result; report_loaded_enter() goes on to the others.
+static const struct report_launch *first_launch(const struct report_job *job) {
+    for (size_t i = 0; job->launches && i < job->store_count; i++) {
+        if (job->launches[i]->count > 0) {
+            return &job->launches[i]->list[0];
+        }
+    }
+    return NULL;
+}
+
+int report_loaded_enter(struct report_loaded *loaded, const struct report_job *job,
+                        const struct report_scope *scope) {
+    const struct report_launch *launch = (const struct report_launch *)scope->given;
+    if (!launch) {
+        return 0;
+    }
+    uint32_t arch = job->options->arch ?: report_launch_arch(launch);
+    size_t names;
+    if (!report_launches_names(launch->all, launch->bytes, &names)) {
+        return nvtxt_origin(-ENOMEM); // what lists them cannot say it
+    }
+    report_definitions_set_given(loaded->definitions, scope->given);
+    if (arch == loaded->view.arch) {
+        return 0;
+    }
+    loaded->view.arch = arch;
+    return report_sections_define(&loaded->sections, &loaded->view, loaded->definitions);
+}
+
 int report_loaded_open(struct report_loaded *loaded, struct report_job *job) {
     const struct report_options *options = job->options;
     *loaded = (struct report_loaded){0};
-    loaded->view = (struct report_filter_view){
+    loaded->view = (struct report_section_filter_view){
         .arch = options->arch,
         .scope = (enum report_collection_scope)(REPORT_COLLECT_CAPTURE + options->scope),
         .capture = job->capture,
@@ -191,20 +234,28 @@ int report_loaded_open(struct report_loaded *loaded, struct report_job *job) {
     if (r < 0) {
         return r;
     }
+    const struct report_launch *first = first_launch(job);
+    if (job->launches) {
+        loaded->view.scope = REPORT_COLLECT_LAUNCH;
+    }
+    if (first) {
+        report_definitions_set_given(loaded->definitions, &first->given);
+        loaded->view.arch = options->arch ?: report_launch_arch(first);
+    }
     if (options->from_operands) {
         report_definitions_set_aggregate(loaded->definitions, REPORT_AGGREGATE_OPERANDS);
     }
     for (size_t i = 0; i < options->metric_files.count && r == 0; i++) {
         r = take_metrics_file(loaded, options->metric_files.words[i]);
     }
-    r = r == 0 ? take_defines(loaded, job) : r;
-    r = r == 0 ? find_files(loaded, job) : r;
+    r = r ?: take_defines(loaded, job);
+    r = r ?: find_files(loaded, job);
     if (r == 0) {
         r = report_sections_load(&loaded->sections, &loaded->files, &loaded->view,
                                  loaded->definitions, &loaded->messages);
     }
-    r = r == 0 ? find_cycle(loaded, job) : r;
-    return r == 0 ? load_rules(loaded, job) : r;
+    r = r ?: find_cycle(loaded, job);
+    return r ?: load_rules(loaded, job);
 }
 
 void report_loaded_close(struct report_loaded *loaded) {
@@ -219,7 +270,7 @@ void report_loaded_close(struct report_loaded *loaded) {
 
 int report_loaded_refuse(const struct report_loaded *loaded, const struct report_job *job,
                          const char *sentence) {
-    report_loaded_say(loaded, job, 0);
+    report_loaded_say(loaded, job);
     term_say(job->term, "%s", sentence);
     return OUTCOME_USAGE;
 }
@@ -229,18 +280,40 @@ int report_loaded_choose(const struct report_loaded *loaded, const struct report
     const struct report_options *options = job->options;
     char sentence[REPORT_SENTENCE_BYTES] = "";
     const struct report_choice choice = {
+        .all = job->launches != NULL,
         .sections = (const char *const *)options->sections.words,
         .section_count = options->sections.count,
         .sets = (const char *const *)options->sets.words,
         .set_count = options->sets.count,
     };
     int r = report_sections_choose(chosen, &loaded->sections, &choice, sentence);
-    return r == REPORT_CHOICE_UNKNOWN ? report_loaded_refuse(loaded, job, sentence) : r;
+    return r == NVTXT_WRONG ? report_loaded_refuse(loaded, job, sentence) : r;
 }
 
-void report_loaded_say(const struct report_loaded *loaded, const struct report_job *job,
-                       size_t first) {
-    for (size_t i = first; i < loaded->messages.count; i++) {
+int report_loaded_show(struct report_loaded *loaded, const struct report_chosen *chosen,
+                       struct report_metrics *metrics, struct store_arena *arena,
+                       struct report_shown_section **shown, size_t *count) {
+    const struct report_show show = {
+        .metrics = metrics,
+        .definitions = loaded->definitions,
+        .sections = &loaded->sections,
+        .view = &loaded->view,
+        .arena = arena,
+        .messages = &loaded->messages,
+    };
+    *count = 0;
+    *shown = store_arena_make(arena, (chosen->count + 1) * sizeof(**shown));
+    int r = *shown ? 0 : nvtxt_origin(-ENOMEM);
+    for (size_t i = 0; i < chosen->count && r == 0; i++) {
+        r = report_section_show(&show, chosen->entries[i], &(*shown)[*count]);
+        *count += r == 0;
+        r = r == REPORT_NOT_SHOWN ? 0 : r;
+    }
+    return r;
+}
+
+void report_loaded_say(const struct report_loaded *loaded, const struct report_job *job) {
+    for (size_t i = 0; i < loaded->messages.count; i++) {
         struct nvtxt_buf line = {0};
         report_message_write(&line, &loaded->messages.items[i]);
         nvtxt_buf_add(&line, "", 1);

@@ -2,10 +2,15 @@
 //
 // Sections are laid out for their groups alone. The groups are sorted by Order, then section, then
 // as they stand there.
-#include "client/report/command/source_columns.h"
+#include "client/report/command/loaded.h"
 
-#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "protocol/base/origin.h"
+#include "protocol/table/arrays.h"
+#include "report/load/replay.h"
+#include "report/render/render_source.h"
 
 #define ALWAYS "SourceMetrics"
 
@@ -16,13 +21,8 @@ struct placed {
 
 static int compare(const void *a, const void *b) {
     const struct placed *x = a, *y = b;
-    if (x->group->order != y->group->order) {
-        return x->group->order < y->group->order ? -1 : 1;
-    }
-    if (x->section != y->section) {
-        return x->section < y->section ? -1 : 1;
-    }
-    return x->place < y->place ? -1 : x->place > y->place;
+    int order = NVTXT_ORDER(x->group->order, y->group->order);
+    return order ?: NVTXT_ORDER(x->section, y->section) ?: NVTXT_ORDER(x->place, y->place);
 }
 
 // The groups by Order, then section, then as they stand there.
@@ -39,7 +39,7 @@ static int add_groups(struct report_source_columns *to, const struct report_show
     to->columns = malloc((metrics + 1) * sizeof(*to->columns));
     if (!placed || !to->columns) {
         free(placed);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < sections[i].group_count; j++) {
@@ -67,44 +67,23 @@ static int choose(const struct report_loaded *loaded, const struct report_job *j
         report_chosen_has(chosen, NVTXT_SLICE(ALWAYS))) {
         return r;
     }
-    const struct report_section_entry **entries =
-        realloc(chosen->entries, (chosen->count + 1) * sizeof(*entries));
-    if (!entries) {
-        return -ENOMEM;
+    size_t room = chosen->count;
+    r = nvtxt_grow(&chosen->entries, &room, chosen->count + 1, sizeof(*chosen->entries));
+    if (r == 0) {
+        chosen->entries[chosen->count++] = always;
     }
-    entries[chosen->count++] = always;
-    chosen->entries = entries;
-    return 0;
-}
-
-static int lay_out(struct report_source_columns *to, struct report_loaded *loaded,
-                   struct report_metrics *metrics, const struct report_chosen *chosen) {
-    const struct report_show show = {
-        .metrics = metrics,
-        .definitions = loaded->definitions,
-        .sections = &loaded->sections,
-        .view = &loaded->view,
-        .arena = &to->arena,
-        .messages = &loaded->messages,
-    };
-    struct report_shown_section *shown =
-        store_arena_make(&to->arena, (chosen->count + 1) * sizeof(*shown));
-    size_t count = 0;
-    int r = shown ? 0 : -ENOMEM;
-    for (size_t i = 0; i < chosen->count && r == 0; i++) {
-        r = report_section_show(&show, chosen->entries[i], &shown[count]);
-        count += r == 0;
-        r = r == REPORT_NOT_SHOWN ? 0 : r;
-    }
-    return r == 0 ? add_groups(to, shown, count) : r;
+    return r;
 }
 
 int report_source_columns_init(struct report_source_columns *columns, struct report_loaded *loaded,
                                const struct report_job *job, struct report_metrics *metrics) {
     struct report_chosen chosen = {0};
+    struct report_shown_section *shown;
+    size_t count;
     *columns = (struct report_source_columns){0};
     int r = choose(loaded, job, &chosen);
-    r = r == 0 ? lay_out(columns, loaded, metrics, &chosen) : r;
+    r = r ?: report_loaded_show(loaded, &chosen, metrics, &columns->arena, &shown, &count);
+    r = r ?: add_groups(columns, shown, count);
     report_chosen_deinit(&chosen);
     return r;
 }
@@ -113,4 +92,21 @@ void report_source_columns_deinit(struct report_source_columns *columns) {
     free(columns->columns);
     store_arena_deinit(&columns->arena);
     *columns = (struct report_source_columns){0};
+}
+
+int report_source_columns_page(const struct report_source_columns *columns,
+                               const struct report_job *job, const struct report_source *source,
+                               struct report_file_text *text, struct report_source_page *page) {
+    *text = (struct report_file_text){0};
+    *page = (struct report_source_page){.source = source,
+                                        .text = text,
+                                        .columns = columns->columns,
+                                        .column_count = columns->count,
+                                        .all_lines = job->options->all_lines};
+    int r = source->file.data ? report_file_text_read(text, source->file.data) : 0;
+    if (r < 0) {
+        term_say(job->term, "cannot read %s: %s", source->file.data, strerror(-r));
+        return OUTCOME_NO_INPUT;
+    }
+    return report_source_page_fill(page);
 }

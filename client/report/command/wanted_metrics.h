@@ -8,8 +8,7 @@
 #include <stddef.h>
 
 #include "client/report/command/loaded.h"
-#include "client/report/job.h"
-#include "protocol/base/hash.h"
+#include "protocol/table/hash.h"
 #include "store/value/arena.h"
 
 struct wanted_metric {
@@ -23,10 +22,17 @@ struct wanted_metrics {
     size_t count, room;
     struct nvtxt_hash table;
     struct store_arena arena;
+    struct report_job *job;             // borrowed
+    const struct report_loaded *loaded; // borrowed
+    bool *told;                         // of each word of the option: it names nothing; owned
 };
 
 // Says what is missing, with the nearest name, and raises the exit status. Returns 0, an enum
 // outcome after a sentence, or -errno. Deinit it in any case.
 int wanted_metrics_init(struct wanted_metrics *wanted, struct report_job *job,
                         const struct report_loaded *loaded);
+
+// The same of a result, after report_loaded_enter(): before that there are none. Of a scope of
+// events it does nothing: all have the same names. A word that names nothing is said once.
+int wanted_metrics_enter(struct wanted_metrics *wanted, const struct report_scope *scope);
 void wanted_metrics_deinit(struct wanted_metrics *wanted); // fine when zeroed

@@ -2,12 +2,11 @@
 //
 // Two clocks cannot be read at one moment: realtime is read between two readings of the other
 // clock, a few times. The try with the shortest time between its two readings counts.
-#include "client/common/clock_here.h"
+#include "client/import/load.h"
 
-#include <stdbool.h>
 #include <time.h>
 
-#include "client/common/clock.h"
+#include "protocol/base/clock.h"
 
 #define TRIES 8 // enough that one of them is not interrupted
 
@@ -38,7 +37,7 @@ static int64_t read_scaled(clockid_t clock, int64_t frequency) {
     struct nvtxt_clock_offset scale = {.known = true, .frequency = frequency};
     int64_t ns = 0;
     if (frequency == 0) {
-        return clock_read_ns(clock);
+        return nvtxt_clock_ns(clock);
     }
     return nvtxt_clock_apply(&scale, read_counter(), &ns) == 0 ? ns : 0;
 }
@@ -50,7 +49,7 @@ static void measure(struct clock_here *clocks, enum nvtxt_timebase base, clockid
     int64_t narrowest = INT64_MAX;
     for (int i = 0; i < TRIES; i++) {
         int64_t before = read_scaled(clock, frequency);
-        int64_t realtime = clock_realtime_ns();
+        int64_t realtime = nvtxt_realtime_ns();
         int64_t width = read_scaled(clock, frequency) - before;
         if (width < narrowest) {
             narrowest = width;

@@ -7,17 +7,17 @@
 // range fits where the innermost span that is open at its start does not end before it. The tree
 // only says which lane to try first; the spans decide. A range that starts before one that was
 // placed already is tried on one lane after the other, until too many have been tried.
-#include "client/format/export_lanes.h"
+#include "client/lane/export_lanes.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/format/lane_tree.h"
-#include "protocol/base/hash.h"
+#include "client/lane/lane_tree.h"
+#include "protocol/base/origin.h"
+#include "protocol/table/arrays.h"
 
-// 32 bytes each: half a MiB for a lane, 32 MiB for all.
+// 40 bytes each, with room for more beside them: 640 KiB for a lane at least, 40 MiB for all.
 #define SPANS_A_LANE 16384
 #define SPANS_MAX (UINT64_C(1) << 20)
 #define LOOKS_AHEAD 100000 // lanes that a thread may try before it has many ranges
@@ -28,12 +28,18 @@ struct span {
     int64_t start, end;
     struct span *kids; // owned; in order, they may touch
     uint32_t count, room;
-    bool solid; // many spans merged into one
+    uint32_t batch; // that it came with; of merged ones the first
+    bool solid;     // many spans merged into one
 };
 
 struct lane {
     struct span root; // its times mean nothing
     uint64_t spans;
+    // The spans around the place of the last search, the outermost first; a later search goes on
+    // from here, so that a deep nest is not walked through for each range.
+    struct span **path; // owned
+    size_t path_count, path_room;
+    int64_t searched; // its start
 };
 
 struct lane_thread {
@@ -62,37 +68,18 @@ static uint64_t free_kids(struct span *span) { // returns their number
 
 // ---- Inserting ----------------------------------------------------------------------------------
 
-// The first child that ends after `time`.
-static uint32_t first_after(const struct span *span, int64_t time) {
-    uint32_t low = 0;
-    uint32_t high = span->count;
-    if (high == 0 || span->kids[high - 1].end <= time) {
-        return high;
-    }
+// The first child from `low` on that ends after `time`, or, by its start, that starts at `time` or
+// later.
+static uint32_t first_kid(const struct span *span, uint32_t low, int64_t time, bool by_start) {
+    uint32_t high = span->count, middle = high - 1; // mostly it is after the last one
     while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (span->kids[middle].end <= time) {
+        const struct span *kid = &span->kids[middle];
+        if (by_start ? kid->start < time : kid->end <= time) {
             low = middle + 1;
         } else {
             high = middle;
         }
-    }
-    return low;
-}
-
-// The first child from `low` on that starts at `time` or later.
-static uint32_t first_from(const struct span *span, uint32_t low, int64_t time) {
-    uint32_t high = span->count;
-    if (high == low || span->kids[high - 1].start < time) {
-        return high;
-    }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (span->kids[middle].start < time) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+        middle = low + (high - low) / 2;
     }
     return low;
 }
@@ -104,7 +91,7 @@ static int make_room(struct span *span) {
     uint32_t room = span->room ? span->room * 2 : 4;
     struct span *kids = realloc(span->kids, room * sizeof(*kids));
     if (!kids) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     span->kids = kids;
     span->room = room;
@@ -112,16 +99,15 @@ static int make_room(struct span *span) {
 }
 
 // Puts a span in the place of the children from `low` up to `high`, which become its own.
-static int put_around(struct span *parent, uint32_t low, uint32_t high, int64_t start,
-                      int64_t end) {
-    struct span span = {.start = start, .end = end, .count = high - low, .room = high - low};
+static int put_around(struct span *parent, uint32_t low, uint32_t high, struct span span) {
+    span.count = span.room = high - low;
     if (make_room(parent) < 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (span.count > 0) {
         span.kids = malloc(span.count * sizeof(*span.kids));
         if (!span.kids) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         memcpy(span.kids, parent->kids + low, span.count * sizeof(*span.kids));
     }
@@ -132,23 +118,79 @@ static int put_around(struct span *parent, uint32_t low, uint32_t high, int64_t 
     return 0;
 }
 
-// Returns 0, 1 when the range crosses a span, or -ENOMEM.
-static int insert(struct span *parent, int64_t start, int64_t end) {
-    for (;;) {
-        uint32_t low = first_after(parent, start);
-        uint32_t high = first_from(parent, low, end);
-        if (low == high) {
-            return put_around(parent, low, high, start, end);
-        }
-        struct span *first = &parent->kids[low];
-        if (first->start >= start && parent->kids[high - 1].end <= end) {
-            return put_around(parent, low, high, start, end);
-        }
-        if (first->start > start || first->end < end || first->solid) {
-            return 1;
-        }
-        parent = first;
+// Whether a range that begins with the span, or before it, goes around it.
+static bool is_around(int64_t start, int64_t end, const struct span *span) {
+    return start <= span->start && end >= span->end;
+}
+
+// Finds the innermost span that holds the start of the range and does not end with it: none
+// outside of that crosses the range. Returns 0 or -ENOMEM.
+static int find_parent(struct export_lanes *lanes, struct lane *lane, int64_t start, int64_t end,
+                       struct span **found) {
+    if (start < lane->searched) {
+        lane->path_count = 0;
     }
+    lane->searched = start;
+    while (lane->path_count > 0 && (lane->path[lane->path_count - 1]->end <= start ||
+                                    is_around(start, end, lane->path[lane->path_count - 1]))) {
+        lane->path_count--;
+    }
+    *found = lane->path_count > 0 ? lane->path[lane->path_count - 1] : &lane->root;
+    for (;;) {
+        uint32_t at = first_kid(*found, 0, start, false);
+        lanes->steps++;
+        if (at == (*found)->count) {
+            return 0;
+        }
+        struct span *kid = &(*found)->kids[at];
+        if (kid->start > start || kid->end < end || is_around(start, end, kid)) {
+            return 0;
+        }
+        if (nvtxt_grow(&lane->path, &lane->path_room, lane->path_count + 1, sizeof(*lane->path)) <
+            0) {
+            return nvtxt_origin(-ENOMEM);
+        }
+        lane->path[lane->path_count++] = *found = kid;
+    }
+}
+
+// Whether a span of an earlier batch begins at `time`. `low` is where such a child of the innermost
+// span on the path would be; a span that ends at this time may have one after it.
+static bool begins_earlier(const struct export_lanes *lanes, const struct lane *lane, uint32_t low,
+                           int64_t time) {
+    for (size_t i = lane->path_count;; i--, low = 0) {
+        const struct span *parent = i > 0 ? lane->path[i - 1] : &lane->root;
+        uint32_t at = first_kid(parent, low, time, true);
+        if (at < parent->count && parent->kids[at].start == time &&
+            parent->kids[at].batch != lanes->batch) {
+            return true;
+        }
+        if (i == 0 || parent->end > time) {
+            return false;
+        }
+    }
+}
+
+// Returns 0, 1 when the range crosses a span, or -ENOMEM.
+static int insert_range(struct export_lanes *lanes, struct lane *lane, int64_t start, int64_t end) {
+    struct span *parent;
+    if (find_parent(lanes, lane, start, end, &parent) < 0) {
+        return nvtxt_origin(-ENOMEM);
+    }
+    if (parent != &lane->root && (parent->solid || parent->end < end)) {
+        return 1;
+    }
+    uint32_t low = first_kid(parent, 0, start, false);
+    uint32_t high = first_kid(parent, low, end, true);
+    bool holds =
+        low == high || (parent->kids[low].start >= start && parent->kids[high - 1].end <= end);
+    if (!holds || (lanes->batch > 0 && (begins_earlier(lanes, lane, high, end) ||
+                                        (low < high && parent->kids[low].start == start &&
+                                         parent->kids[low].batch != lanes->batch)))) {
+        return 1;
+    }
+    return put_around(parent, low, high,
+                      (struct span){.start = start, .end = end, .batch = lanes->batch});
 }
 
 // ---- Forgetting ---------------------------------------------------------------------------------
@@ -178,6 +220,7 @@ static uint64_t merge_kids(struct span *span) {
 static void forget_some(struct export_lanes *lanes, struct lane *lane) {
     uint64_t wanted = lane->spans / 2;
     uint64_t gone = 1;
+    lane->path_count = 0;
     while (lane->spans > wanted && gone > 0) {
         gone = merge_kids(&lane->root);
         lane->spans -= gone;
@@ -186,13 +229,11 @@ static void forget_some(struct export_lanes *lanes, struct lane *lane) {
     if (lane->spans > wanted && lane->root.count > 0) { // nearly all of them are inside of a few
         struct span all = {.start = lane->root.kids[0].start,
                            .end = lane->root.kids[lane->root.count - 1].end,
+                           .batch = lane->root.kids[0].batch,
                            .solid = true};
         lanes->spans -= free_kids(&lane->root);
-        lane->spans = put_around(&lane->root, 0, 0, all.start, all.end) == 0;
+        lane->spans = put_around(&lane->root, 0, 0, all) == 0;
         lanes->spans += lane->spans;
-        if (lane->spans > 0) {
-            lane->root.kids[0].solid = true;
-        }
     }
 }
 
@@ -224,6 +265,7 @@ void export_lanes_deinit(struct export_lanes *lanes) {
         struct lane_thread *next = thread->next;
         for (unsigned i = 0; i < thread->count; i++) {
             free_kids(&thread->lanes[i].root);
+            free(thread->lanes[i].path);
         }
         free(thread->lanes);
         lane_tree_deinit(&thread->tree);
@@ -239,40 +281,35 @@ void export_lanes_deinit(struct export_lanes *lanes) {
 static int add_lane(struct lane_thread *thread) {
     struct lane *more = realloc(thread->lanes, (thread->count + 1) * sizeof(*more));
     if (!more) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     thread->lanes = more;
     thread->lanes[thread->count] = (struct lane){0};
     return lane_tree_set(&thread->tree, thread->count++, INT64_MAX, INT64_MAX);
 }
 
-// What a lane takes of ranges that start at `time`. Spans that start at the same time do not
-// matter.
-static int look_into(struct lane_thread *thread, uint32_t number, int64_t time) {
-    const struct span *span = &thread->lanes[number].root;
-    int64_t until = INT64_MAX;
-    int64_t limit = INT64_MAX;
-    for (;;) {
-        uint32_t at = first_after(span, time);
-        if (at == span->count || span->kids[at].start >= time) {
-            return lane_tree_set(&thread->tree, number, until, limit);
-        }
-        span = &span->kids[at];
-        until = span->end;
-        limit = span->solid ? INT64_MIN : span->end;
+// What a lane takes of ranges that start at `time`, after all of its spans.
+static int look_into(struct export_lanes *lanes, struct lane_thread *thread, uint32_t number,
+                     int64_t time) {
+    struct lane *lane = &thread->lanes[number];
+    struct span *span;
+    if (find_parent(lanes, lane, time, time, &span) < 0) {
+        return nvtxt_origin(-ENOMEM);
     }
+    int64_t until = span == &lane->root ? INT64_MAX : span->end;
+    return lane_tree_set(&thread->tree, number, until, span->solid ? INT64_MIN : until);
 }
 
 static int advance(struct export_lanes *lanes, struct lane_thread *thread, int64_t time) {
-    int result = 0;
+    int r = 0;
     uint32_t number;
-    while (result == 0 && time > thread->now &&
+    while (r == 0 && time > thread->now &&
            (number = lane_tree_outdated(&thread->tree, time)) != LANE_TREE_NONE) {
         lanes->looks++;
-        result = look_into(thread, number, time);
+        r = look_into(lanes, thread, number, time);
     }
     thread->now = time;
-    return result;
+    return r;
 }
 
 // The lane to try after `number`, -1 at the beginning; the number of lanes when there is none.
@@ -281,29 +318,30 @@ static unsigned next_lane(const struct lane_thread *thread, int64_t end, int num
     return next < thread->count ? next : thread->count;
 }
 
-static int on_new_lane(struct lane_thread *thread, int64_t start, int64_t end) {
+static int on_new_lane(struct export_lanes *lanes, struct lane_thread *thread, int64_t start,
+                       int64_t end) {
     if (thread->count == EXPORT_LANES_MAX) {
         return 1;
     }
-    int result = add_lane(thread);
-    return result ? result : insert(&thread->lanes[thread->count - 1].root, start, end);
+    int r = add_lane(thread);
+    return r ?: insert_range(lanes, &thread->lanes[thread->count - 1], start, end);
 }
 
-// As choose(), for a range that starts at thread->now.
+// As choose_lane(), for a range that starts at thread->now.
 static int choose_now(struct export_lanes *lanes, struct lane_thread *thread, int64_t start,
                       int64_t end, unsigned *number) {
     *number = next_lane(thread, end, -1);
     for (; *number < thread->count; *number = next_lane(thread, end, (int)*number)) {
         lanes->looks++;
-        int result = insert(&thread->lanes[*number].root, start, end);
-        if (result != 1) {
-            return result;
+        int r = insert_range(lanes, &thread->lanes[*number], start, end);
+        if (r != 1) {
+            return r;
         }
     }
-    return on_new_lane(thread, start, end);
+    return on_new_lane(lanes, thread, start, end);
 }
 
-// As choose(), for a range that starts before another one.
+// As choose_lane(), for a range that starts before another one.
 static int choose_late(struct export_lanes *lanes, struct lane_thread *thread, int64_t start,
                        int64_t end, unsigned *number) {
     bool brief = thread->late_looks > LOOKS_AHEAD + EXPORT_LANES_LOOKS * thread->ranges;
@@ -312,25 +350,25 @@ static int choose_late(struct export_lanes *lanes, struct lane_thread *thread, i
     for (*number = from; *number < to; ++*number) {
         lanes->looks++;
         thread->late_looks++;
-        int result = insert(&thread->lanes[*number].root, start, end);
-        if (result != 1) {
+        int r = insert_range(lanes, &thread->lanes[*number], start, end);
+        if (r != 1) {
             thread->late_lane = *number;
-            return result;
+            return r;
         }
     }
     thread->late_lane = brief && to < thread->count ? to : 0; // the next range tries others
     *number = thread->count;
-    return on_new_lane(thread, start, end);
+    return on_new_lane(lanes, thread, start, end);
 }
 
 // Returns 0, 1 when there is no lane for it, or -ENOMEM.
-static int choose(struct export_lanes *lanes, struct lane_thread *thread, int64_t start,
-                  int64_t end, unsigned *number) {
+static int choose_lane(struct export_lanes *lanes, struct lane_thread *thread, int64_t start,
+                       int64_t end, unsigned *number) {
     if (thread->count > 0 && start < thread->now) {
         return choose_late(lanes, thread, start, end, number);
     }
-    int result = advance(lanes, thread, start);
-    return result ? result : choose_now(lanes, thread, start, end, number);
+    int r = advance(lanes, thread, start);
+    return r ?: choose_now(lanes, thread, start, end, number);
 }
 
 int export_lanes_place(struct export_lanes *lanes, uint64_t global_tid, int64_t start, int64_t end,
@@ -340,13 +378,13 @@ int export_lanes_place(struct export_lanes *lanes, uint64_t global_tid, int64_t 
         return 0;
     }
     struct lane_thread *thread = thread_of(lanes, global_tid);
-    int result = thread ? choose(lanes, thread, start, end, number) : -ENOMEM;
-    if (result == 1) {
+    int r = thread ? choose_lane(lanes, thread, start, end, number) : nvtxt_origin(-ENOMEM);
+    if (r == 1) {
         lanes->forced++;
         *number = EXPORT_LANES_MAX - 1;
         return 0;
     }
-    if (result == 0) {
+    if (r == 0) {
         struct lane *lane = &thread->lanes[*number];
         thread->ranges++;
         lane->spans++;
@@ -356,5 +394,5 @@ int export_lanes_place(struct export_lanes *lanes, uint64_t global_tid, int64_t 
         }
         lane_tree_outdate(&thread->tree, *number);
     }
-    return result;
+    return r;
 }

@@ -2,10 +2,11 @@
 //
 // A binary tree in an array: the children of node i are 2i and 2i + 1. A lane that was never set
 // has limits that no range meets, so it is never found.
-#include "client/format/lane_tree.h"
+#include "client/lane/lane_tree.h"
 
-#include <errno.h>
 #include <stdlib.h>
+
+#include "protocol/base/origin.h"
 
 static const struct lane_tree_node unset = {.until = INT64_MAX, .limit = INT64_MIN};
 
@@ -22,7 +23,7 @@ static void sum_up(struct lane_tree_node *nodes, uint32_t at) {
 }
 
 static int make_room(struct lane_tree *tree, uint32_t lane) {
-    uint32_t room = tree->room ? tree->room : 1;
+    uint32_t room = tree->room ?: 1;
     while (room <= lane) {
         room *= 2;
     }
@@ -31,7 +32,7 @@ static int make_room(struct lane_tree *tree, uint32_t lane) {
     }
     struct lane_tree_node *nodes = malloc((size_t)2 * room * sizeof(*nodes));
     if (!nodes) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (uint32_t i = 0; i < room; i++) {
         nodes[room + i] = i < tree->room ? tree->nodes[tree->room + i] : unset;
@@ -45,7 +46,7 @@ static int make_room(struct lane_tree *tree, uint32_t lane) {
     return 0;
 }
 
-static void put(struct lane_tree *tree, uint32_t lane, struct lane_tree_node known) {
+static void put_node(struct lane_tree *tree, uint32_t lane, struct lane_tree_node known) {
     uint32_t at = tree->room + lane;
     tree->nodes[at] = known;
     while (at > 1) {
@@ -56,16 +57,16 @@ static void put(struct lane_tree *tree, uint32_t lane, struct lane_tree_node kno
 
 int lane_tree_set(struct lane_tree *tree, uint32_t lane, int64_t until, int64_t limit) {
     if (make_room(tree, lane) < 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
-    put(tree, lane, (struct lane_tree_node){.until = until, .limit = limit});
+    put_node(tree, lane, (struct lane_tree_node){.until = until, .limit = limit});
     return 0;
 }
 
 void lane_tree_outdate(struct lane_tree *tree, uint32_t lane) {
     struct lane_tree_node known = tree->nodes[tree->room + lane];
     known.until = INT64_MIN;
-    put(tree, lane, known);
+    put_node(tree, lane, known);
 }
 
 uint32_t lane_tree_first(const struct lane_tree *tree, uint32_t from, int64_t end) {

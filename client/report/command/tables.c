@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The terminal is asked; $COLUMNS is not, because shells seldom export it.
+#include "client/report/command/loaded.h"
+
+#include <assert.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "protocol/base/origin.h"
+#include "report/render/render_metric.h"
+#include "report/table/plain.h"
+
+// In characters; 0: the descriptor is no terminal, or its width is not known.
+static size_t screen_width(int fd) {
+    struct winsize size = {0};
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+struct report_table_view report_job_view(const struct report_job *job) {
+    return (struct report_table_view){
+        .unit_ns = 1, .width = screen_width(job->out.fd), .full_names = job->options->full_names};
+}
+
+void report_job_table(struct report_job *job, const struct report_table *table, uint64_t unit_ns) {
+    struct report_table_view view = report_job_view(job);
+    view.unit_ns = unit_ns;
+    switch (job->options->format) {
+    case REPORT_TEXT:
+        report_table_text(&job->out, table, &view);
+        break;
+    case REPORT_MARKDOWN:
+        report_table_markdown(&job->out, table, &view);
+        break;
+    case REPORT_CSV:
+        report_table_separated(&job->out, table, &view, ',');
+        break;
+    case REPORT_TSV:
+        report_table_separated(&job->out, table, &view, '\t');
+        break;
+    case REPORT_JSON:
+    case REPORT_JSONL:
+        assert(false); // its callers write the document around it, too
+    }
+}
+
+int report_job_title(struct report_job *job, const struct report_scope *scope) {
+    bool markdown = job->options->format == REPORT_MARKDOWN;
+    struct nvtxt_buf text = {.len = 0};
+    report_render_scope_text(&text, scope);
+    for (size_t i = 0; i < job->store_count && !scope->has_id; i++) {
+        nvtxt_buf_add_string(&text, i > 0 ? ", " : " ");
+        nvtxt_buf_add_string(&text, job->stores[i]);
+    }
+    const struct nvtxt_slice title = {text.data, text.len};
+    nvtxt_out_slice(&job->out, markdown ? NVTXT_SLICE("# ") : NVTXT_SLICE("** "));
+    if (markdown && scope->has_id) {
+        report_plain_markdown(&job->out, title);
+    } else {
+        report_plain_text(&job->out, title);
+    }
+    nvtxt_out_slice(&job->out, markdown ? NVTXT_SLICE("\n") : NVTXT_SLICE(":\n"));
+    int r = nvtxt_buf_failed(&text) ? nvtxt_origin(-ENOMEM) : 0;
+    nvtxt_buf_deinit(&text);
+    return r;
+}
