@@ -2,12 +2,12 @@
 //
 // Texts of several stores are joined; numbers of stores are added, of versions the largest counts.
 // Threads, processes and domains are those that the events of the scope name.
-#include "report/catalogue/attributes.h"
+#include "report/catalogue/figures.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "protocol/base/buf.h"
+#include "protocol/base/origin.h"
 #include "protocol/text/out.h"
 
 static const char *const not_in_export = "not in an export";
@@ -31,7 +31,7 @@ static int keep_text(struct report_figures *figures, struct report_metric *metri
                      size_t len) {
     const char *copy = store_arena_copy(&figures->arena, text, len);
     metric->value = (struct report_value){REPORT_STRING, .string = {copy, len}};
-    return copy ? 0 : -ENOMEM;
+    return copy ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static int texts(struct report_figures *figures, enum report_catalogue_id id,
@@ -42,13 +42,12 @@ static int texts(struct report_figures *figures, enum report_catalogue_id id,
         struct nvtxt_slice text = text_of(&capture->stores[i], id);
         metric->na = text.data ? metric->na : not_in_export;
         nvtxt_buf_add(&buf, ", ", i > 0 ? 2 : 0);
-        nvtxt_buf_add(&buf, text.data ? text.data : "", text.len);
+        nvtxt_buf_add(&buf, text.data ?: "", text.len);
     }
-    int result = nvtxt_buf_failed(&buf)
-                     ? -ENOMEM
-                     : keep_text(figures, metric, buf.len ? buf.data : "", buf.len);
+    int r = nvtxt_buf_failed(&buf) ? nvtxt_origin(-ENOMEM)
+                                   : keep_text(figures, metric, buf.len ? buf.data : "", buf.len);
     nvtxt_buf_deinit(&buf);
-    return result;
+    return r;
 }
 
 // The smallest time of all stores; what an export has of its own timeline is moved to UTC.
@@ -64,13 +63,13 @@ static int start_time(struct report_figures *figures, struct report_metric *metr
         return 0;
     }
     struct nvtxt_out out;
-    int result = nvtxt_out_init(&out, -1);
-    if (!result) {
+    int r = nvtxt_out_init(&out, -1);
+    if (!r) {
         nvtxt_out_utc(&out, at);
-        result = out.error ? -ENOMEM : keep_text(figures, metric, out.data, out.len);
+        r = out.error ? nvtxt_origin(-ENOMEM) : keep_text(figures, metric, out.data, out.len);
         nvtxt_out_deinit(&out);
     }
-    return result;
+    return r;
 }
 
 static void store_number(const struct report_capture *capture, enum report_catalogue_id id,
@@ -92,10 +91,10 @@ static void store_number(const struct report_capture *capture, enum report_catal
 static int part_number(struct report_figures *figures, enum report_key key,
                        struct report_metric *metric) {
     size_t count;
-    int result = report_group_count(figures->model, figures->scope->events,
-                                    figures->scope->event_count, key, &count);
+    int r = report_group_count(figures->model, figures->scope->events, figures->scope->event_count,
+                               key, &count);
     set_number(metric, count);
-    return result;
+    return r;
 }
 
 int report_attribute(struct report_figures *figures, enum report_catalogue_id id,

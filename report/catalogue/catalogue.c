@@ -5,11 +5,10 @@
 // after the first point, and what is left between them has to be a key of that entry.
 #include "report/catalogue/catalogue.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "protocol/base/chars.h"
+#include "protocol/base/scan.h"
 
 static const struct report_catalogue_entry entries[] = {
 #define ENTRY(id, name, unit, type, rollups, keys, text)                                           \
@@ -108,11 +107,6 @@ static bool has_word(const char *list, struct nvtxt_slice word) {
     return false;
 }
 
-static bool starts_with(struct nvtxt_slice text, const char *start) {
-    size_t len = strlen(start);
-    return text.len >= len && memcmp(text.data, start, len) == 0;
-}
-
 // "90", "99.9": more than 0, at most 100.
 static bool read_percent(struct nvtxt_slice text, double *percent) {
     double value = 0, place = 1;
@@ -193,7 +187,7 @@ static bool take_apart(struct nvtxt_slice name, struct report_catalogue_metric *
     if (key.len == 0) {
         return !entry->always_keyed && find_rollup(metric, rollup);
     }
-    if (!starts_with(key, per)) {
+    if (!nvtxt_starts_with(key, per)) {
         return false;
     }
     key.data += sizeof(per) - 1;
@@ -204,7 +198,7 @@ static bool take_apart(struct nvtxt_slice name, struct report_catalogue_metric *
 bool report_catalogue_find(struct nvtxt_slice name, struct report_catalogue_metric *metric) {
     for (size_t i = 0; i < COUNT_OF(entries); i++) {
         *metric = (struct report_catalogue_metric){.entry = &entries[i]};
-        if (starts_with(name, entries[i].name) && take_apart(name, metric)) {
+        if (nvtxt_starts_with(name, entries[i].name) && take_apart(name, metric)) {
             set_unit(metric);
             return true;
         }

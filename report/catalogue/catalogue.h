@@ -5,10 +5,6 @@
 // BASE[_per_KEY][.ROLLUP], as nvtxt-metrics(7) says.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "protocol/base/slice.h"
 #include "report/catalogue/value.h"
 
 // Roll-ups and keys are lists of words. A list of keys that begins with '!' is of a metric that

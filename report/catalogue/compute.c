@@ -3,15 +3,11 @@
 // A roll-up goes over the samples of each group and over all of them. The value of a metric with a
 // key is that of the metric without one. A sum that 64 bits do not hold makes the whole metric
 // double.
-#include "report/catalogue/compute.h"
+#include "report/catalogue/figures.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "report/catalogue/attributes.h"
-#include "report/catalogue/samples.h"
+#include "protocol/base/origin.h"
 #include "report/model/spread.h"
 
 struct rolling {
@@ -55,14 +51,6 @@ static uint64_t smallest(const uint64_t *values, size_t count) {
     return least;
 }
 
-static uint64_t largest(const uint64_t *values, size_t count) {
-    uint64_t most = values[0];
-    for (size_t i = 1; i < count; i++) {
-        most = values[i] > most ? values[i] : most;
-    }
-    return most;
-}
-
 // No roll-up but the sums asks for one of nothing.
 static struct report_value roll_integers(const struct rolling *rolling, uint64_t *values,
                                          size_t count) {
@@ -76,16 +64,20 @@ static struct report_value roll_integers(const struct rolling *rolling, uint64_t
     case REPORT_MIN:
         return integer_value(smallest(values, count));
     case REPORT_MAX:
-        return integer_value(largest(values, count));
+        return integer_value(report_largest(values, count));
     case REPORT_MED:
         return real_value(report_median(values, count));
     case REPORT_STDDEV:
         return real_value(report_deviation(values, count));
     case REPORT_PERCENTILE:
         return integer_value(report_percentile(values, count, rolling->which->percent));
-    default:
-        return sum_value(values, count);
+    case REPORT_BARE:
+    case REPORT_SUM:
+    case REPORT_RATIO:
+    case REPORT_LAST:
+        break;
     }
+    return sum_value(values, count);
 }
 
 static struct report_value roll_reals(const struct rolling *rolling, const double *values,
@@ -145,7 +137,7 @@ static int set_instances(const struct rolling *rolling, struct report_metric *me
     struct report_instance *instances =
         store_arena_take(arena, (samples->count + 1) * sizeof(*instances), 8);
     if (!instances) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t g = 0; g < samples->count; g++) {
         if (samples->starts[g] == samples->starts[g + 1]) {
@@ -166,7 +158,7 @@ static int keep_ids(struct report_metric *metric, struct store_arena *arena) {
         if (id->is_text) {
             id->text.data = store_arena_copy(arena, id->text.data, id->text.len);
             if (!id->text.data) {
-                return -ENOMEM;
+                return nvtxt_origin(-ENOMEM);
             }
         }
     }
@@ -198,30 +190,30 @@ static int whole_value(struct report_figures *figures, struct rolling *rolling,
     struct report_catalogue_metric whole = *rolling->which;
     whole.key = REPORT_KEY_NONE;
     struct rolling of_all = {&whole, NULL, rolling->elapsed};
-    int result = report_samples_get(figures, &whole, &of_all.samples);
-    if (!result) {
+    int r = report_samples_get(figures, &whole, &of_all.samples);
+    if (!r) {
         set_value(&of_all, metric);
     }
-    return result;
+    return r;
 }
 
 static int roll_up(struct report_figures *figures, const struct report_catalogue_metric *which,
                    struct report_metric *metric) {
     struct rolling rolling = {which, NULL, (double)figures->elapsed_ns};
-    int result = 0;
+    int r = 0;
     if (which->key != REPORT_KEY_NONE) {
-        result = report_samples_get(figures, which, &rolling.samples);
-        metric->na = result ? NULL : rolling.samples->na;
+        r = report_samples_get(figures, which, &rolling.samples);
+        metric->na = r ? NULL : rolling.samples->na;
     }
-    if (!result && !metric->na) {
-        result = whole_value(figures, &rolling, metric);
+    if (!r && !metric->na) {
+        r = whole_value(figures, &rolling, metric);
     }
-    if (result || metric->na || which->key == REPORT_KEY_NONE) {
-        return result;
+    if (r || metric->na || which->key == REPORT_KEY_NONE) {
+        return r;
     }
     metric->instanced = true;
-    result = set_instances(&rolling, metric, &figures->arena);
-    return result ? result : keep_ids(metric, &figures->arena);
+    r = set_instances(&rolling, metric, &figures->arena);
+    return r ?: keep_ids(metric, &figures->arena);
 }
 
 int report_compute(struct report_figures *figures, const struct report_catalogue_metric *which,
@@ -229,7 +221,7 @@ int report_compute(struct report_figures *figures, const struct report_catalogue
     size_t unit_len = strlen(which->unit);
     metric->unit = store_arena_copy(&figures->arena, which->unit, unit_len);
     if (!metric->unit) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     metric->description = which->entry->text;
     metric->type = which->type;
@@ -237,9 +229,9 @@ int report_compute(struct report_figures *figures, const struct report_catalogue
     if (which->rollup == REPORT_BARE) {
         return report_attribute(figures, which->entry->id, metric);
     }
-    int result = roll_up(figures, which, metric);
-    if (!result && !metric->na) {
+    int r = roll_up(figures, which, metric);
+    if (!r && !metric->na) {
         settle_type(metric);
     }
-    return result;
+    return r;
 }

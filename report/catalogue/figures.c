@@ -22,7 +22,7 @@ static uint64_t elapsed(const struct report_event *events, const struct report_s
 void report_figures_init(struct report_figures *figures, struct report_model *model,
                          const struct report_scope *scope) {
     *figures = (struct report_figures){.model = model, .scope = scope};
-    figures->elapsed_ns = elapsed(model->capture->events, scope);
+    figures->elapsed_ns = model ? elapsed(model->capture->events, scope) : 0;
 }
 
 void report_figures_deinit(struct report_figures *figures) {
@@ -34,15 +34,15 @@ void report_figures_deinit(struct report_figures *figures) {
 }
 
 int report_figures_groups(struct report_figures *figures, enum report_key key,
-                          const struct report_groups **groups) {
+                          const struct report_key_groups **groups) {
     *groups = &figures->groups[key];
     if (figures->grouped[key]) {
         return 0;
     }
-    int result = report_group(&figures->groups[key], figures->model, figures->scope->events,
-                              figures->scope->event_count, key, &figures->kept);
-    figures->grouped[key] = result == 0;
-    return result;
+    int r = report_group(&figures->groups[key], figures->model, figures->scope->events,
+                         figures->scope->event_count, key, &figures->kept);
+    figures->grouped[key] = r == 0;
+    return r;
 }
 
 uint8_t report_traits_of(const struct report_event *event) {

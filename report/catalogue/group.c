@@ -6,10 +6,11 @@
 // The events of an iteration stand side by side, because events are in order of their start.
 #include "report/catalogue/group.h"
 
-#include <errno.h>
+#include <assert.h>
 #include <stdlib.h>
 
-#include "protocol/base/hash.h"
+#include "protocol/base/origin.h"
+#include "protocol/table/hash.h"
 
 // An id with the raw number that it comes from.
 struct candidate {
@@ -18,7 +19,7 @@ struct candidate {
 };
 
 struct work {
-    struct report_groups *groups;
+    struct report_key_groups *groups;
     struct report_model *model;
     enum report_key key;
     const uint32_t *raws; // of each item; REPORT_NONE: in no group
@@ -42,7 +43,7 @@ static struct report_id id_of(const struct work *work, uint32_t raw) {
 static int compare_candidates(const void *a, const void *b) {
     const struct candidate *x = a, *y = b;
     int order = report_id_compare(&x->id, &y->id);
-    return order ? order : (x->raw > y->raw) - (x->raw < y->raw);
+    return order ?: NVTXT_ORDER(x->raw, y->raw);
 }
 
 // The ids of the raw numbers that occur; their number, or -ENOMEM.
@@ -55,7 +56,7 @@ static ssize_t collect(struct work *work) {
             work->to_group[raw] = 1;
             work->candidates[used] = (struct candidate){id_of(work, raw), raw};
             if (work->candidates[used].id.is_text && !work->candidates[used].id.text.data) {
-                return -ENOMEM;
+                return nvtxt_origin(-ENOMEM);
             }
             used++;
         }
@@ -65,16 +66,16 @@ static ssize_t collect(struct work *work) {
 
 // Events of two stores may have one row, and stay two; other ids that are equal are one group.
 static int number_groups(struct work *work) {
-    struct report_groups *groups = work->groups;
+    struct report_key_groups *groups = work->groups;
     ssize_t collected = collect(work);
     if (collected < 0) {
-        return -ENOMEM;
+        return (int)collected;
     }
     size_t used = (size_t)collected;
     qsort(work->candidates, used, sizeof(*work->candidates), compare_candidates);
     groups->ids = store_arena_take(work->arena, (used + 1) * sizeof(*groups->ids), 8);
     if (!groups->ids) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < used; i++) {
         const struct candidate *candidate = &work->candidates[i];
@@ -88,12 +89,12 @@ static int number_groups(struct work *work) {
 }
 
 static int fill_groups(struct work *work) {
-    struct report_groups *groups = work->groups;
+    struct report_key_groups *groups = work->groups;
     uint32_t *next = store_arena_take(work->arena, (groups->count + 2) * sizeof(uint32_t), 4);
     groups->items = store_arena_take(work->arena, (work->count + 1) * sizeof(uint32_t), 4);
     groups->of = store_arena_take(work->arena, (work->count + 1) * sizeof(uint32_t), 4);
     if (!next || !groups->items || !groups->of) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     // First next[g + 2] counts the items of g; then next[g + 1] is where its next item goes, and at
     // the end where it ends.
@@ -121,19 +122,17 @@ static int group_raws(struct work *work) {
     size_t ids = work->raw_count < work->count ? work->raw_count : work->count;
     work->to_group = malloc((work->raw_count + 1) * sizeof(uint32_t));
     work->candidates = malloc((ids + 1) * sizeof(*work->candidates));
-    int result = -ENOMEM;
-    if (work->to_group && work->candidates) {
-        result = number_groups(work);
-        result = result || work->only_count ? result : fill_groups(work);
+    int r = work->to_group && work->candidates ? number_groups(work) : nvtxt_origin(-ENOMEM);
+    if (r == 0 && !work->only_count) {
+        r = fill_groups(work);
     }
     free(work->to_group);
     free(work->candidates);
-    return result;
+    return r;
 }
 
 static int compare_numbers(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+    return NVTXT_ORDER(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 // The raw numbers that occur, sorted and each once; their number.
@@ -156,8 +155,8 @@ static size_t find_distinct(const struct work *work, uint32_t *distinct) {
 static int group_few(struct work *work) {
     uint32_t *distinct = malloc((work->count + 1) * sizeof(*distinct));
     uint32_t *raws = malloc((work->count + 1) * sizeof(*raws));
-    int result = -ENOMEM;
-    if (distinct && raws) {
+    int r = distinct && raws ? 0 : nvtxt_origin(-ENOMEM);
+    if (r == 0) {
         size_t count = find_distinct(work, distinct);
         for (size_t i = 0; i < work->count; i++) {
             const uint32_t *at =
@@ -167,11 +166,11 @@ static int group_few(struct work *work) {
         work->raws = raws;
         work->raw_count = count;
         work->distinct = distinct;
-        result = group_raws(work);
+        r = group_raws(work);
     }
     free(distinct);
     free(raws);
-    return result;
+    return r;
 }
 
 // A table of all raw numbers would cost more than the few items of a small part of a capture; and
@@ -192,7 +191,7 @@ static size_t raw_count_of(const struct report_model *model, enum report_key key
                                          : model->count;
 }
 
-int report_group_raws(struct report_groups *groups, struct report_model *model,
+int report_group_raws(struct report_key_groups *groups, struct report_model *model,
                       const struct report_raws *raws, enum report_key key,
                       struct store_arena *arena) {
     struct work work = {.groups = groups,
@@ -202,7 +201,7 @@ int report_group_raws(struct report_groups *groups, struct report_model *model,
                         .count = raws->count,
                         .ids = raws->ids,
                         .arena = arena};
-    *groups = (struct report_groups){.na = NULL};
+    *groups = (struct report_key_groups){.na = NULL};
     work.raw_count = key == REPORT_KEY_LINE ? raws->id_count : raw_count_of(model, key);
     return group(&work);
 }
@@ -222,9 +221,15 @@ static uint32_t raw_of(const struct report_capture *capture, uint32_t index, enu
         return event->category - 1; // 0, none, becomes REPORT_NONE
     case REPORT_KEY_SOURCE:
         return event->source;
-    default: // REPORT_KEY_EVENT
+    case REPORT_KEY_EVENT:
         return index;
+    case REPORT_KEY_NONE:
+    case REPORT_KEY_ITERATION:
+    case REPORT_KEY_LINE:
+        break;
     }
+    assert(false); // of these an event may have several, or none
+    return REPORT_NONE;
 }
 
 static bool has_file(const struct report_capture *capture) {
@@ -271,9 +276,9 @@ static int number_lines(struct work *work, uint32_t *raws, const uint32_t *event
             continue;
         }
         NVTXT_HASH_FIND(line, node, table, hash, line->source == source && line->line == number);
-        line = line ? line : add_line(work, table, source, number, &ids[work->raw_count]);
+        line = line ?: add_line(work, table, source, number, &ids[work->raw_count]);
         if (!line) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         raws[i] = line->raw;
     }
@@ -283,13 +288,13 @@ static int number_lines(struct work *work, uint32_t *raws, const uint32_t *event
 static int group_by_line(struct work *work, uint32_t *raws, const uint32_t *events) {
     struct nvtxt_hash table = {NULL, 0, 0};
     struct report_id *ids = malloc((work->count + 1) * sizeof(*ids));
-    int result = ids ? number_lines(work, raws, events, ids, &table) : -ENOMEM;
+    int r = ids ? number_lines(work, raws, events, ids, &table) : nvtxt_origin(-ENOMEM);
     work->raws = raws;
     work->ids = ids;
-    result = result ? result : group(work);
+    r = r ?: group(work);
     nvtxt_hash_deinit(&table);
     free(ids);
-    return result;
+    return r;
 }
 
 static int group_events(struct work *work, uint32_t *raws, const uint32_t *events) {
@@ -321,7 +326,7 @@ static size_t first_from(const uint32_t *events, size_t count, uint32_t index) {
 // An event may belong to several iterations that overlap.
 static int group_by_iteration(struct work *work, const uint32_t *events) {
     const struct report_iterations *iterations = &work->model->iterations;
-    struct report_groups *groups = work->groups;
+    struct report_key_groups *groups = work->groups;
     size_t all = 0, count = iterations->count;
     groups->na = iterations->declared ? NULL : "no iterations declared";
     for (size_t i = 0; i < count; i++) {
@@ -333,7 +338,7 @@ static int group_by_iteration(struct work *work, const uint32_t *events) {
     groups->items =
         all < UINT32_MAX ? store_arena_take(work->arena, (all + 1) * sizeof(uint32_t), 4) : NULL;
     if (!groups->ids || !groups->starts || !groups->items) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     groups->starts[0] = 0;
     for (size_t i = 0; i < count; i++) {
@@ -350,9 +355,10 @@ static int group_by_iteration(struct work *work, const uint32_t *events) {
     return 0;
 }
 
-int report_group(struct report_groups *groups, struct report_model *model, const uint32_t *events,
-                 size_t count, enum report_key key, struct store_arena *arena) {
-    *groups = (struct report_groups){.na = NULL};
+int report_group(struct report_key_groups *groups, struct report_model *model,
+                 const uint32_t *events, size_t count, enum report_key key,
+                 struct store_arena *arena) {
+    *groups = (struct report_key_groups){.na = NULL};
     struct work work = {
         .groups = groups, .model = model, .key = key, .count = count, .arena = arena};
     if (key == REPORT_KEY_ITERATION) {
@@ -363,17 +369,17 @@ int report_group(struct report_groups *groups, struct report_model *model, const
         return 0;
     }
     uint32_t *raws = malloc((count + 1) * sizeof(*raws));
-    int result = raws ? group_events(&work, raws, events) : -ENOMEM;
+    int r = raws ? group_events(&work, raws, events) : nvtxt_origin(-ENOMEM);
     free(raws);
-    for (size_t i = 0; !result && i < groups->starts[groups->count]; i++) {
+    for (size_t i = 0; !r && i < groups->starts[groups->count]; i++) {
         groups->items[i] = events[groups->items[i]];
     }
-    return result;
+    return r;
 }
 
 int report_group_count(struct report_model *model, const uint32_t *events, size_t event_count,
                        enum report_key key, size_t *count) {
-    struct report_groups groups = {.count = 0};
+    struct report_key_groups groups = {.count = 0};
     struct store_arena arena = {0};
     struct work work = {.groups = &groups,
                         .model = model,
@@ -382,9 +388,9 @@ int report_group_count(struct report_model *model, const uint32_t *events, size_
                         .only_count = true,
                         .arena = &arena};
     uint32_t *raws = malloc((event_count + 1) * sizeof(*raws));
-    int result = raws ? group_events(&work, raws, events) : -ENOMEM;
+    int r = raws ? group_events(&work, raws, events) : nvtxt_origin(-ENOMEM);
     *count = groups.count;
     free(raws);
     store_arena_deinit(&arena);
-    return result;
+    return r;
 }

@@ -4,17 +4,11 @@
 // events for all groups together.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "report/catalogue/catalogue.h"
-#include "report/catalogue/group_id.h"
-#include "report/catalogue/value.h"
 #include "report/model/model.h"
-#include "store/value/arena.h"
 
 // In order of the id. What has no id for the key (no category, no source) is in no group.
-struct report_groups {
+struct report_key_groups {
     struct report_id *ids;
     size_t count;
     uint32_t *starts; // count + 1: group g is items[starts[g] .. starts[g + 1]), in order
@@ -24,8 +18,9 @@ struct report_groups {
 };
 
 // Groups events. Everything in `groups` is of the arena. Returns 0 or -ENOMEM.
-int report_group(struct report_groups *groups, struct report_model *model, const uint32_t *events,
-                 size_t count, enum report_key key, struct store_arena *arena);
+int report_group(struct report_key_groups *groups, struct report_model *model,
+                 const uint32_t *events, size_t count, enum report_key key,
+                 struct store_arena *arena);
 
 // How many groups there would be.
 int report_group_count(struct report_model *model, const uint32_t *events, size_t event_count,
@@ -41,6 +36,21 @@ struct report_raws {
     size_t id_count;
 };
 
-int report_group_raws(struct report_groups *groups, struct report_model *model,
+int report_group_raws(struct report_key_groups *groups, struct report_model *model,
                       const struct report_raws *raws, enum report_key key,
                       struct store_arena *arena);
+
+// ---- Ids of groups ------------------------------------------------------------------------------
+
+// What people and scripts call the index of a name, thread, source and so on: the id of a raw
+// number of any key but the line. A text is of the capture or of the arena, with data NULL when
+// memory is short.
+struct report_id report_id_of(const struct report_model *model, enum report_key key, uint32_t raw,
+                              struct store_arena *arena);
+
+// Below, at or above 0: the order of ids of one kind.
+int report_id_compare(const struct report_id *a, const struct report_id *b);
+
+// FILE:LINE of a source; its text is of the arena, with data NULL when memory is short.
+struct report_id report_line_id(const struct report_source *source, uint64_t line,
+                                struct store_arena *arena);

@@ -2,8 +2,9 @@
 //
 // What tells two stores apart: a thread, process or source whose number an earlier store has, too,
 // has its store beside it. Whether one has it is a search in an array that stands in that order.
-#include "report/catalogue/group_id.h"
+#include "report/catalogue/group.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +12,7 @@
 #define STORE_SHIFT 56 // a row has its segment and its rowid below it
 
 int report_id_compare(const struct report_id *a, const struct report_id *b) {
-    if (!a->is_text) {
-        return (a->number > b->number) - (a->number < b->number);
-    }
-    size_t len = a->text.len < b->text.len ? a->text.len : b->text.len;
-    int order = len ? memcmp(a->text.data, b->text.data, len) : 0;
-    return order ? order : (a->text.len > b->text.len) - (a->text.len < b->text.len);
+    return a->is_text ? nvtxt_slice_order(a->text, b->text) : NVTXT_ORDER(a->number, b->number);
 }
 
 static struct report_id text_id(struct nvtxt_slice text) {
@@ -152,7 +148,12 @@ struct report_id report_id_of(const struct report_model *model, enum report_key 
         return id_in_store(told_store(capture, key, raw), (uint64_t)capture->sources[raw].id);
     case REPORT_KEY_ITERATION:
         return number_id(model->iterations.list[raw].number);
-    default: // REPORT_KEY_EVENT
+    case REPORT_KEY_EVENT:
         return id_in_store(capture->events[raw].store, (uint64_t)capture->events[raw].row);
+    case REPORT_KEY_NONE:
+    case REPORT_KEY_LINE: // see report_line_id()
+        break;
     }
+    assert(false);
+    return (struct report_id){0};
 }

@@ -4,13 +4,12 @@
 // are no events, such as gaps, which are grouped when all are there. The last samples are kept,
 // because the roll-ups of one metric are asked for one after the other, often with counts between
 // them: these have a place of their own.
-#include "report/catalogue/samples.h"
+#include "report/catalogue/figures.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/catalogue/items.h"
+#include "protocol/base/origin.h"
 
 static const char *const no_ranges = "no ranges";
 
@@ -108,7 +107,7 @@ static bool needs_store(const struct report_samples *samples) {
 struct walk {
     struct report_figures *figures;
     struct report_samples *samples;
-    const struct report_groups *groups; // NULL: all events are in group 0
+    const struct report_key_groups *groups; // NULL: all events are in group 0
     const uint8_t *traits;
     struct wanted wanted;
 };
@@ -140,7 +139,7 @@ static int walk_numbers(const struct walk *walk, const uint32_t *starts) {
     size_t size = (walk->samples->count + 1) * sizeof(*starts);
     uint32_t *next = malloc(size);
     if (!next) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     memcpy(next, starts, size);
     for (size_t i = 0; i < scope->event_count; i++) {
@@ -155,7 +154,7 @@ static int walk_numbers(const struct walk *walk, const uint32_t *starts) {
 
 // An event may be in several groups: they are walked one after the other.
 static void of_groups(const struct walk *walk, uint32_t *starts) {
-    const struct report_groups *groups = walk->groups;
+    const struct report_key_groups *groups = walk->groups;
     const struct report_model *model = walk->figures->model;
     uint32_t filled = 0;
     for (size_t g = 0; g < groups->count; g++) {
@@ -176,37 +175,37 @@ static void of_groups(const struct walk *walk, uint32_t *starts) {
 static int make_values(struct report_samples *samples, size_t count) {
     samples->values = store_arena_take(&samples->arena, (count + 1) * sizeof(uint64_t), 8);
     samples->reals = (double *)(void *)samples->values;
-    return samples->values ? 0 : -ENOMEM;
+    return samples->values ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static int fill_numbers(const struct walk *walk) {
     struct report_samples *samples = walk->samples;
-    const struct report_groups *groups = walk->groups;
+    const struct report_key_groups *groups = walk->groups;
     uint32_t *starts = store_arena_take(&samples->arena, (samples->count + 1) * sizeof(*starts), 4);
     samples->starts = starts;
     if (!starts) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (groups && !groups->of) {
-        int result = samples->ones ? 0 : make_values(samples, groups->starts[groups->count]);
-        if (!result) {
+        int r = samples->ones ? 0 : make_values(samples, groups->starts[groups->count]);
+        if (!r) {
             of_groups(walk, starts);
         }
-        return result;
+        return r;
     }
     count_numbers(walk, starts);
     if (samples->ones) {
         return 0;
     }
-    int result = make_values(samples, starts[samples->count]);
-    return result ? result : walk_numbers(walk, starts);
+    int r = make_values(samples, starts[samples->count]);
+    return r ?: walk_numbers(walk, starts);
 }
 
 static int from_events(struct report_figures *figures, struct report_samples *samples) {
-    const struct report_groups *groups = NULL;
-    int result = samples->key ? report_figures_groups(figures, samples->key, &groups) : 0;
-    if (result) {
-        return result;
+    const struct report_key_groups *groups = NULL;
+    int r = samples->key ? report_figures_groups(figures, samples->key, &groups) : 0;
+    if (r) {
+        return r;
     }
     samples->na = needs_store(samples) && !report_has_store(figures->model->capture)
                       ? "not in an export"
@@ -219,13 +218,13 @@ static int from_events(struct report_figures *figures, struct report_samples *sa
     samples->ids = groups ? groups->ids : NULL;
     const struct walk walk = {figures, samples, groups, report_figures_traits(figures),
                               wanted_of(samples->id)};
-    return walk.traits ? fill_numbers(&walk) : -ENOMEM;
+    return walk.traits ? fill_numbers(&walk) : nvtxt_origin(-ENOMEM);
 }
 
 // Puts the items into the groups of their key; without a key into one.
 static int group_items(struct report_figures *figures, struct report_samples *samples,
                        const struct report_items *items) {
-    struct report_groups groups = {.count = 1};
+    struct report_key_groups groups = {.count = 1};
     uint32_t *starts = store_arena_take(&samples->arena, 2 * sizeof(*starts), 4);
     samples->values = store_arena_take(&samples->arena, (items->count + 1) * sizeof(uint64_t), 8);
     double *averages = NULL;
@@ -233,17 +232,16 @@ static int group_items(struct report_figures *figures, struct report_samples *sa
         averages = store_arena_take(&samples->arena, (items->count + 1) * sizeof(*averages), 8);
     }
     if (!starts || !samples->values || (items->averages && !averages)) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     starts[0] = 0;
     starts[1] = (uint32_t)items->count;
     groups.starts = starts;
     if (samples->key) {
         const struct report_raws raws = {items->raws, items->count, items->ids, items->id_count};
-        int result =
-            report_group_raws(&groups, figures->model, &raws, samples->key, &samples->arena);
-        if (result) {
-            return result;
+        int r = report_group_raws(&groups, figures->model, &raws, samples->key, &samples->arena);
+        if (r) {
+            return r;
         }
     }
     for (size_t i = 0; i < items->count; i++) {
@@ -263,19 +261,19 @@ static int group_items(struct report_figures *figures, struct report_samples *sa
 
 static int from_items(struct report_figures *figures, struct report_samples *samples) {
     struct report_items items = {.count = 0};
-    int result = report_items_collect(figures, samples, &items);
-    if (!result && !samples->na) {
-        result = group_items(figures, samples, &items);
+    int r = report_items_collect(figures, samples, &items);
+    if (!r && !samples->na) {
+        r = group_items(figures, samples, &items);
     }
     report_items_deinit(&items);
-    return result;
+    return r;
 }
 
 static bool is_count(enum report_catalogue_id id) {
     return id <= REPORT_M_BACKWARD_COUNT || id == REPORT_M_PAYLOAD_COUNT;
 }
 
-static int fill(struct report_figures *figures, struct report_samples *samples) {
+static int fill_samples(struct report_figures *figures, struct report_samples *samples) {
     samples->empty = no_ranges;
     samples->ones = is_count(samples->id);
     if (samples->id == REPORT_M_PAYLOAD_VALUE) {
@@ -298,7 +296,7 @@ int report_samples_get(struct report_figures *figures, const struct report_catal
     struct store_arena arena = slot->arena;
     store_arena_reset(&arena, STORE_CHUNK_BYTES);
     *slot = (struct report_samples){.id = which->entry->id, .key = which->key, .arena = arena};
-    int result = fill(figures, slot);
-    slot->filled = result == 0;
-    return result;
+    int r = fill_samples(figures, slot);
+    slot->filled = r == 0;
+    return r;
 }

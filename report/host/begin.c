@@ -2,13 +2,12 @@
 //
 // The frame of a use: what the process is to do, what a file says of itself, and the end. After the
 // last request there is no reply: the process is ended.
-#include <errno.h>
 #include <string.h>
 
+#include "protocol/base/origin.h"
 #include "report/host/exchange.h"
 #include "report/host/use.h"
 #include "report/section/check.h"
-#include "report/text/message.h"
 #include "store/value/arena.h"
 
 int report_use_done(struct report_request *request, struct nvtxt_out *out) {
@@ -75,44 +74,37 @@ static void take_missing(struct report_use *use, const json_t *missing) {
 }
 
 static void check_identifier(struct report_use *use, struct nvtxt_slice identifier) {
-    if (!report_is_identifier(identifier)) {
-        struct nvtxt_slice shown = nvtxt_slice_cut(identifier, 80);
-        report_messages_add(use->messages, use->file, REPORT_FILE_BEGIN, REPORT_FILE_ERROR,
-                            "bad-identifier",
-                            "'%.*s' is no identifier: letters, digits, '_', '-' and '.' are",
-                            (int)shown.len, shown.data);
-        use->bad = true;
-    }
+    use->bad |= !report_identifier_check(identifier, use->file, REPORT_FILE_BEGIN, use->messages);
 }
 
 static int copy_text(struct report_use *use, struct report_request *request, const char *name,
                      struct nvtxt_slice *text) {
-    int result = report_use_text(request, name, text);
-    if (result == 0 && text->data) {
+    int r = report_use_text(request, name, text);
+    if (r == 0 && text->data) {
         text->data = store_arena_copy(use->arena, text->data, text->len);
-        result = text->data ? 0 : -ENOMEM;
+        r = text->data ? 0 : nvtxt_origin(-ENOMEM);
     }
-    return result;
+    return r;
 }
 
 static int copy_parents(struct report_use *use, struct report_request *request) {
     const json_t *texts, *text;
     size_t i;
-    int result = report_request_texts(request, "parents", &texts);
-    if (result) {
-        return result;
+    int r = report_request_texts(request, "parents", &texts);
+    if (r) {
+        return r;
     }
     struct nvtxt_slice *parents =
         store_arena_make(use->arena, (json_array_size(texts) + 1) * sizeof(*parents));
     if (!parents) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     json_array_foreach(texts, i, text) {
         size_t len = json_string_length(text);
         parents[i] =
             (struct nvtxt_slice){store_arena_copy(use->arena, json_string_value(text), len), len};
         if (!parents[i].data) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
     }
     use->program->parents = parents;
@@ -129,16 +121,16 @@ static int run_describe(struct report_use *use, struct report_request *request,
     }
     use->helper = json_is_true(report_request_param(request, "helper"));
     take_missing(use, report_request_param(request, "missing"));
-    int result = copy_text(use, request, "identifier", &program->identifier);
-    result = result ? result : copy_text(use, request, "name", &program->name);
-    result = result ? result : copy_text(use, request, "description", &program->description);
-    result = result ? result : copy_text(use, request, "section", &program->section);
-    result = result ? result : copy_parents(use, request);
-    if (result == 0 && !use->helper && !use->bad) {
+    int r = copy_text(use, request, "identifier", &program->identifier);
+    r = r ?: copy_text(use, request, "name", &program->name);
+    r = r ?: copy_text(use, request, "description", &program->description);
+    r = r ?: copy_text(use, request, "section", &program->section);
+    r = r ?: copy_parents(use, request);
+    if (r == 0 && !use->helper && !use->bad) {
         check_identifier(use, program->identifier);
     }
-    use->said = result == 0 ? REPORT_USE_ALL : use->said;
-    return result ? result : REPORT_EXCHANGE_NO_MORE;
+    use->said = r == 0 ? REPORT_USE_ALL : use->said;
+    return r ?: REPORT_EXCHANGE_NO_MORE;
 }
 
 // ---- The end ------------------------------------------------------------------------------------
@@ -155,19 +147,19 @@ static int run_done(struct report_use *use, struct report_request *request, stru
 static int run_raised(struct report_use *use, struct report_request *request,
                       struct nvtxt_out *out) {
     struct nvtxt_slice text;
-    int result = report_use_text(request, "type", &text);
-    result = result ? result : report_use_text(request, "text", &text);
-    result = result ? result : report_use_text(request, "file", &text);
+    int r = report_use_text(request, "type", &text);
+    r = r ?: report_use_text(request, "text", &text);
+    r = r ?: report_use_text(request, "file", &text);
     (void)out;
-    if (result == 0 && !request->params) {
-        result = report_request_refuse(request, REPORT_BAD_PARAMS, "'params' is not there");
+    if (r == 0 && !request->params) {
+        r = report_request_refuse(request, REPORT_BAD_PARAMS, "'params' is not there");
     }
-    if (result == 0) {
+    if (r == 0) {
         use->raised = json_deep_copy(request->params);
         use->said = REPORT_USE_RAISED;
-        result = use->raised ? REPORT_EXCHANGE_NO_MORE : -ENOMEM;
+        r = use->raised ? REPORT_EXCHANGE_NO_MORE : nvtxt_origin(-ENOMEM);
     }
-    return result;
+    return r;
 }
 
 const struct report_use_method report_use_begin_methods[] = {

@@ -4,14 +4,13 @@
 // for each value, each instance or each bin.
 #include "report/host/use.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/base/origin.h"
 #include "report/section/check.h"
-#include "report/section/files.h"
-#include "report/section/show.h"
+#include "report/text/files.h"
 #include "report/text/parse.h"
 #include "store/value/arena.h"
 
@@ -25,34 +24,22 @@ struct chart {
 
 // ---- Cells --------------------------------------------------------------------------------------
 
-static struct report_rule_cell text_cell(const char *text) {
-    return (struct report_rule_cell){REPORT_RULE_CELL_TEXT, .text = nvtxt_slice_of(text)};
-}
-
-static struct report_rule_cell value_cell(const struct report_value *value) {
+static struct report_cell value_cell(const struct report_value *value) {
     if (value->type == REPORT_STRING) {
-        return (struct report_rule_cell){REPORT_RULE_CELL_TEXT, .text = value->string};
+        return report_cell_text(value->string);
     }
     if (value->type <= REPORT_U64 && value->u64 <= INT64_MAX) {
-        return (struct report_rule_cell){REPORT_RULE_CELL_INT, .number = (int64_t)value->u64};
+        return report_cell_int((int64_t)value->u64);
     }
-    return (struct report_rule_cell){REPORT_RULE_CELL_REAL, .real = report_value_number(value)};
+    return report_cell_real(report_value_number(value));
 }
 
-static struct report_rule_cell id_cell(const struct report_id *id) {
-    if (id->is_text) {
-        return (struct report_rule_cell){REPORT_RULE_CELL_TEXT, .text = id->text};
-    }
-    return (struct report_rule_cell){REPORT_RULE_CELL_INT, .number = (int64_t)id->number};
+static struct report_cell id_cell(const struct report_id *id) {
+    return id->is_text ? report_cell_text(id->text) : report_cell_int((int64_t)id->number);
 }
 
-static struct report_rule_cell metric_cell(const struct report_metric *metric) {
-    return metric->na ? (struct report_rule_cell){.kind = REPORT_RULE_CELL_NULL}
-                      : value_cell(&metric->value);
-}
-
-static const char *label_of(const struct report_shown_metric *shown) {
-    return shown->label && *shown->label ? shown->label : shown->metric.name;
+static struct report_cell metric_cell(const struct report_metric *metric) {
+    return metric->na ? (struct report_cell){0} : value_cell(&metric->value);
 }
 
 // ---- Tables -------------------------------------------------------------------------------------
@@ -73,10 +60,10 @@ static void put_values(const struct chart *chart, const struct report_shown_item
         const struct report_shown_metric *shown = &item->metrics.items[i];
         const struct report_metric *metric = &shown->metric;
         bool all = shown->show_instances || item->kind != REPORT_ITEM_TABLE;
-        struct report_rule_cell cells[] = {text_cell(label_of(shown)),
-                                           {.kind = REPORT_RULE_CELL_NULL},
-                                           metric_cell(metric),
-                                           text_cell(metric->unit)};
+        struct report_cell cells[] = {report_cell_text(nvtxt_slice_of(report_shown_label(shown))),
+                                      {.kind = REPORT_CELL_EMPTY},
+                                      metric_cell(metric),
+                                      report_cell_text(nvtxt_slice_of(metric->unit))};
         report_build_row(chart->builder, table, cells);
         size_t count = all && !metric->na ? metric->instance_count : 0;
         for (size_t j = 0; j < count && j < MOST_ROWS; j++) {
@@ -91,10 +78,9 @@ static void put_bins(const struct chart *chart, const struct report_shown_item *
     static const char *const names[] = {"From", "To", "Count"};
     struct report_rule_table *table = begin_table(chart, names, 3);
     for (size_t i = 0; table && i < item->bin_count; i++) {
-        const struct report_rule_cell cells[] = {
-            {REPORT_RULE_CELL_REAL, .real = item->bins[i].from},
-            {REPORT_RULE_CELL_REAL, .real = item->bins[i].to},
-            {REPORT_RULE_CELL_INT, .number = (int64_t)item->bins[i].count}};
+        const struct report_cell cells[] = {report_cell_real(item->bins[i].from),
+                                            report_cell_real(item->bins[i].to),
+                                            report_cell_int((int64_t)item->bins[i].count)};
         report_build_row(chart->builder, table, cells);
     }
 }
@@ -104,13 +90,13 @@ static int put_top(const struct chart *chart, const struct report_shown_item *it
     size_t columns = item->metrics.count + 1;
     struct store_arena *arena = chart->builder->arena;
     struct nvtxt_slice *header = store_arena_make(arena, columns * sizeof(*header));
-    struct report_rule_cell *cells = store_arena_make(arena, columns * sizeof(*cells));
+    struct report_cell *cells = store_arena_make(arena, columns * sizeof(*cells));
     if (!header || !cells) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     header[0] = NVTXT_SLICE("Id");
     for (size_t i = 1; i < columns; i++) {
-        header[i] = nvtxt_slice_of(label_of(&item->metrics.items[i - 1]));
+        header[i] = nvtxt_slice_of(report_shown_label(&item->metrics.items[i - 1]));
     }
     struct report_rule_table *table =
         report_build_table(chart->builder, chart->message, chart->title, header, columns);
@@ -120,16 +106,32 @@ static int put_top(const struct chart *chart, const struct report_shown_item *it
         for (size_t i = 1; i < columns; i++) {
             const struct report_instance *found =
                 report_instance_find(&item->metrics.items[i - 1].metric, id);
-            cells[i] = found ? value_cell(&found->value)
-                             : (struct report_rule_cell){.kind = REPORT_RULE_CELL_NULL};
+            cells[i] = found ? value_cell(&found->value) : (struct report_cell){0};
         }
         report_build_row(chart->builder, table, cells);
     }
     return 0;
 }
 
+// What has bars or lines is drawn so by those that can.
+static int draw(const struct chart *chart, const struct report_shown_item *item) {
+    struct report_result *result = chart->builder->result;
+    struct report_shown_item *copy = store_arena_take(chart->builder->arena, sizeof(*copy), 8);
+    bool drawn = item->kind == REPORT_ITEM_BAR_CHART || item->kind == REPORT_ITEM_LINE_CHART ||
+                 item->kind == REPORT_ITEM_HISTOGRAM;
+    if (!copy) {
+        return nvtxt_origin(-ENOMEM);
+    }
+    *copy = *item;
+    if (drawn && result->table_count > 0 && item->metrics.count > 0) {
+        ((struct report_rule_table *)(uintptr_t)&result->tables[result->table_count - 1])->chart =
+            copy;
+    }
+    return 0;
+}
+
 static int put_item(struct chart *chart, const struct report_shown_item *item) {
-    chart->title = nvtxt_slice_of(item->label ? item->label : item->type);
+    chart->title = nvtxt_slice_of(item->label ?: item->type);
     switch (item->kind) {
     case REPORT_ITEM_HISTOGRAM:
         put_bins(chart, item);
@@ -137,10 +139,15 @@ static int put_item(struct chart *chart, const struct report_shown_item *item) {
     case REPORT_ITEM_TOP_TABLE:
     case REPORT_ITEM_FLAME_GRAPH:
         return put_top(chart, item);
-    default:
-        put_values(chart, item);
-        return 0;
+    case REPORT_ITEM_TABLE:
+    case REPORT_ITEM_BAR_CHART:
+    case REPORT_ITEM_LINE_CHART:
+    case REPORT_ITEM_TIMELINE:
+    case REPORT_ITEM_FOREIGN:
+        break;
     }
+    put_values(chart, item);
+    return 0;
 }
 
 // ---- The file -----------------------------------------------------------------------------------
@@ -164,19 +171,20 @@ static int show(struct report_use *use, const char *path, const struct report_se
     how.metrics = use->call->metrics;
     how.arena = builder->arena;
     how.messages = messages;
-    int result = report_item_show(&how, path, said, &body);
+    int r = report_item_show(&how, path, said, &body);
     struct chart chart = {.builder = builder};
-    if (result == 0 && builder->result->message_count == 0) {
+    if (r == 0 && builder->result->message_count == 0) {
         report_build_message(builder, REPORT_LEVEL_NONE, NVTXT_SLICE(""),
                              nvtxt_slice_of(body.item_count > 0 && body.items[0].label
                                                 ? body.items[0].label
                                                 : "A chart"));
     }
     chart.message = builder->result->message_count > 0 ? builder->result->message_count - 1 : 0;
-    for (size_t i = 0; result == 0 && i < body.item_count; i++) {
-        result = put_item(&chart, &body.items[i]);
+    for (size_t i = 0; r == 0 && i < body.item_count; i++) {
+        r = put_item(&chart, &body.items[i]);
+        r = r ?: draw(&chart, &body.items[i]);
     }
-    return result;
+    return r;
 }
 
 int report_use_chart(struct report_use *use, struct nvtxt_slice name,
@@ -194,17 +202,17 @@ int report_use_chart(struct report_use *use, struct nvtxt_slice name,
              name.data);
     const struct report_file file = {.path = path};
     struct store_arena *arena = use->call->builder->arena;
-    int result = report_file_read(&file, arena, &text, &messages);
-    if (result > 0) {
-        result = refuse_file(request, &messages, REPORT_NOT_FOUND, path);
-    } else if (result == 0) {
-        result = report_text_parse(&report_item_type, text, path, arena, &messages, &said);
-        result = result ? result : report_item_check(said, path, &messages);
-        result = result > 0 || (result == 0 && messages.errors > 0)
-                     ? refuse_file(request, &messages, REPORT_BAD_PARAMS, path)
-                     : result;
+    int r = report_file_read(&file, arena, &text, &messages);
+    if (r > 0) {
+        r = refuse_file(request, &messages, REPORT_NOT_FOUND, path);
+    } else if (r == 0) {
+        r = report_text_parse(&report_item_type, text, path, arena, &messages, &said);
+        r = r ?: report_item_check(said, path, &messages);
+        r = r > 0 || (r == 0 && messages.errors > 0)
+                ? refuse_file(request, &messages, REPORT_BAD_PARAMS, path)
+                : r;
     }
-    result = result ? result : show(use, path, said, &messages);
+    r = r ?: show(use, path, said, &messages);
     report_messages_deinit(&messages);
-    return result;
+    return r;
 }

@@ -5,27 +5,21 @@
 // closes. It leads a group, so one signal reaches all that it started and that stayed in it. Its
 // end is seen through a pidfd; a kernel that has none is asked now and then.
 #include "report/host/child.h"
+#include "protocol/base/clock.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
+#include "protocol/base/origin.h"
 
 // ---- Starting -----------------------------------------------------------------------------------
 
@@ -91,7 +85,7 @@ static int start_child(struct report_child *child, struct report_start *start) {
     child->pid = fork();
     if (child->pid < 0) {
         child->pid = 0;
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     if (child->pid == 0) {
         report_start_run(start);
@@ -109,37 +103,37 @@ static int open_text(struct nvtxt_slice text) {
         wrote = write(fd, text.data + done, text.len - done);
         done += wrote > 0 ? (size_t)wrote : 0;
     }
-    int result = fd < 0 || wrote < 0 || lseek(fd, 0, SEEK_SET) != 0 ? -errno : fd;
-    if (result < 0 && fd >= 0) {
+    int r = fd < 0 || wrote < 0 || lseek(fd, 0, SEEK_SET) != 0 ? nvtxt_origin(-errno) : fd;
+    if (r < 0 && fd >= 0) {
         close(fd);
     }
-    return result;
+    return r;
 }
 
 static int open_all(struct report_child *child, struct report_start *start, int status[2],
                     const struct report_child_wish *wish) {
     int pair[2] = {-1, -1}, pipe_[2] = {-1, -1};
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int result = start->null < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0 ||
-                         pipe2(pipe_, O_CLOEXEC) != 0 || pipe2(status, O_CLOEXEC) != 0 ||
-                         fcntl(pair[0], F_SETFL, O_NONBLOCK) != 0 ||
-                         fcntl(pipe_[0], F_SETFL, O_NONBLOCK) != 0
-                     ? -errno
-                     : 0;
+    int r = start->null < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0 ||
+                    pipe2(pipe_, O_CLOEXEC) != 0 || pipe2(status, O_CLOEXEC) != 0 ||
+                    fcntl(pair[0], F_SETFL, O_NONBLOCK) != 0 ||
+                    fcntl(pipe_[0], F_SETFL, O_NONBLOCK) != 0
+                ? nvtxt_origin(-errno)
+                : 0;
     child->socket = pair[0];
     child->prints = pipe_[0];
     start->socket = pair[1];
     start->prints = pipe_[1];
     start->status = status[1];
-    if (result == 0 && wish->text.data) {
+    if (r == 0 && wish->text.data) {
         start->text = open_text(wish->text);
-        result = start->text < 0 ? start->text : 0;
+        r = start->text < 0 ? start->text : 0;
     }
-    if (result == 0 && wish->confined && report_filter_exists()) {
-        start->filter = report_filter_open();
-        result = start->filter < 0 ? -ENOMEM : 0;
+    if (r == 0 && wish->confined && report_refused_calls_exist()) {
+        start->filter = report_refused_calls_open();
+        r = start->filter < 0 ? nvtxt_origin(-ENOMEM) : 0;
     }
-    return result;
+    return r;
 }
 
 // What the process said of why it did not come to its program; an end without a word: it did.
@@ -149,7 +143,7 @@ static int take_status(int fd) {
     do {
         got = read(fd, &error, sizeof(error));
     } while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof(error) ? -error : 0;
+    return got == (ssize_t)sizeof(error) ? nvtxt_origin(-error) : 0;
 }
 
 int report_child_start(struct report_child *child, const struct report_child_wish *wish) {
@@ -161,10 +155,10 @@ int report_child_start(struct report_child *child, const struct report_child_wis
                                    .group = {.fd = -1},
                                    .confined = wish->confined,
                                    .interrupt_fd = wish->interrupt_fd};
-    child->deadline_ns = now_ns() + (int64_t)(wish->timeout_s * 1e9);
-    child->watch_ns = now_ns() + REPORT_CHILD_WATCH_MS * INT64_C(1000000);
+    child->deadline_ns = nvtxt_monotonic_ns() + (int64_t)(wish->timeout_s * 1e9);
+    child->watch_ns = nvtxt_monotonic_ns() + REPORT_CHILD_WATCH_MS * INT64_C(1000000);
     cut_environment(environment);
-    report_group_open(&child->group);
+    report_cgroup_open(&child->group);
     struct report_start start = {
         .argv = wish->argv,
         .folders = wish->folders,
@@ -183,17 +177,17 @@ int report_child_start(struct report_child *child, const struct report_child_wis
         .confined = wish->confined,
     };
     start.seconds += (double)start.seconds < wish->timeout_s;
-    int result = open_all(child, &start, status, wish);
-    result = result ? result : start_child(child, &start);
+    int r = open_all(child, &start, status, wish);
+    r = r ?: start_child(child, &start);
     close_at(&start.null);
     close_at(&start.prints);
     close_at(&start.socket);
     close_at(&start.text);
     close_at(&start.filter);
     close_at(&start.status);
-    result = result ? result : take_status(status[0]);
+    r = r ?: take_status(status[0]);
     close_at(&status[0]);
-    return result;
+    return r;
 }
 
 // ---- Watching -----------------------------------------------------------------------------------
@@ -228,7 +222,7 @@ static bool has_ended(struct report_child *child) {
 
 static int time_left_ms(const struct report_child *child) {
     int64_t next = child->deadline_ns < child->watch_ns ? child->deadline_ns : child->watch_ns;
-    int64_t left = (next - now_ns() + 999999) / 1000000;
+    int64_t left = (next - nvtxt_monotonic_ns() + 999999) / 1000000;
     left = left < 0 ? 0 : left;
     return child->pidfd < 0 && left > REPORT_CHILD_TICK_MS ? REPORT_CHILD_TICK_MS : (int)left;
 }
@@ -239,7 +233,7 @@ static void kill_all(const struct report_child *child) {
 }
 
 static void watch(struct report_child *child) {
-    int64_t now = now_ns();
+    int64_t now = nvtxt_monotonic_ns();
     if (now < child->watch_ns) {
         return;
     }
@@ -261,7 +255,7 @@ int report_child_wait(struct report_child *child, bool reads, bool writes) {
         };
         bool known = child->ended;
         if (poll(fds, 4, known ? 0 : time_left_ms(child)) < 0 && errno != EINTR) {
-            return -errno;
+            return nvtxt_origin(-errno);
         }
         int events = fds[3].revents ? REPORT_CHILD_SIGNAL : 0;
         if (fds[1].revents) {
@@ -272,7 +266,7 @@ int report_child_wait(struct report_child *child, bool reads, bool writes) {
         events |= writes && (gone || fds[0].revents & POLLOUT) ? REPORT_CHILD_WRITE : 0;
         watch(child);
         events |= has_ended(child) ? REPORT_CHILD_ENDED : 0;
-        events |= now_ns() >= child->deadline_ns ? REPORT_CHILD_LATE : 0;
+        events |= nvtxt_monotonic_ns() >= child->deadline_ns ? REPORT_CHILD_LATE : 0;
         if (events) {
             return events;
         }
@@ -280,7 +274,7 @@ int report_child_wait(struct report_child *child, bool reads, bool writes) {
 }
 
 void report_child_hurry(struct report_child *child, int64_t ms) {
-    int64_t soon = now_ns() + ms * 1000000;
+    int64_t soon = nvtxt_monotonic_ns() + ms * 1000000;
     child->deadline_ns = soon < child->deadline_ns ? soon : child->deadline_ns;
 }
 
@@ -301,10 +295,10 @@ void report_child_end(struct report_child *child) {
         while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) {
         }
         end_orphans(child);
-        child->too_much = child->too_much || report_group_ran_out(&child->group);
+        child->too_much = child->too_much || report_cgroup_ran_out(&child->group);
     }
     child->pid = 0;
-    report_group_close(&child->group);
+    report_cgroup_close(&child->group);
     take_prints(child);
     close_at(&child->pidfd);
     close_at(&child->socket);

@@ -33,7 +33,7 @@
 #define REPORT_CHILD_OTHERS 64
 
 // A control group of its processes; `path` empty: there is none.
-struct report_group {
+struct report_cgroup {
     char path[PATH_MAX];
     int fd; // takes processes in; -1: closed
 };
@@ -47,7 +47,7 @@ struct report_child {
     int64_t deadline_ns;
     struct nvtxt_buf output;
     int64_t watch_ns; // when its memory is looked at next
-    struct report_group group;
+    struct report_cgroup group;
     bool confined;
     bool too_much; // it was killed for what all its processes had
     bool ended;
@@ -115,17 +115,17 @@ bool report_start_finds_closed(const char *path, char closed[PATH_MAX]);
 // group.c
 
 // Makes one, if that is possible.
-void report_group_open(struct report_group *group);
+void report_cgroup_open(struct report_cgroup *group);
 
 // Whether a process in it was killed for its memory.
-bool report_group_ran_out(const struct report_group *group);
+bool report_cgroup_ran_out(const struct report_cgroup *group);
 
-void report_group_close(struct report_group *group); // once its processes are gone
+void report_cgroup_close(struct report_cgroup *group); // once its processes are gone
 
-// filter.c: a file with the filter of system calls; -1: there is none for this processor, or no
-// memory for it. Whether there is one at all is the same for the whole run.
-int report_filter_open(void);
-bool report_filter_exists(void);
+// refused_calls.c: a file with the filter of system calls; -1: there is none for this processor, or
+// no memory for it. Whether there is one at all is the same for the whole run.
+int report_refused_calls_open(void);
+bool report_refused_calls_exist(void);
 
 // watch.c
 

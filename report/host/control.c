@@ -2,14 +2,14 @@
 //
 // What a rule requires, what it proposes, and what it leaves for other rules of the scope. What is
 // left are texts: nobody here looks into them.
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/base/origin.h"
 #include "report/host/exchange.h"
 #include "report/host/use.h"
 #include "report/metric/metric.h"
-#include "report/render/render_rule.h"
+#include "report/render/render.h"
 
 // ---- What it requires ---------------------------------------------------------------------------
 
@@ -27,17 +27,16 @@ static int run_require_metrics(struct report_use *use, struct report_request *re
     struct report_json *json = &request->out;
     const json_t *names, *name;
     size_t i;
-    int result = report_request_texts(request, "names", &names);
-    if (result) {
-        return result;
+    int r = report_request_texts(request, "names", &names);
+    if (r) {
+        return r;
     }
     report_request_begin(request, out);
     report_json_array(json, "na");
     json_array_foreach(names, i, name) {
         const struct report_metric *metric = NULL;
-        result = result ? result
-                        : report_metrics_get(use->call->metrics, json_string_value(name), &metric);
-        if (result == 0 && metric->na) {
+        r = r ?: report_metrics_get(use->call->metrics, json_string_value(name), &metric);
+        if (r == 0 && metric->na) {
             note(use, "", json_string_value(name), " N/A: ", metric->na);
             report_json_object(json, NULL);
             report_json_text(json, "name", json_string_value(name));
@@ -47,7 +46,7 @@ static int run_require_metrics(struct report_use *use, struct report_request *re
     }
     report_json_end_array(json);
     report_request_end(request);
-    return result;
+    return r;
 }
 
 static int run_require_rules(struct report_use *use, struct report_request *request,
@@ -55,9 +54,9 @@ static int run_require_rules(struct report_use *use, struct report_request *requ
     struct report_json *json = &request->out;
     const json_t *ids, *id;
     size_t i;
-    int result = report_request_texts(request, "ids", &ids);
-    if (result) {
-        return result;
+    int r = report_request_texts(request, "ids", &ids);
+    if (r) {
+        return r;
     }
     report_request_begin(request, out);
     report_json_array(json, "missing");
@@ -93,7 +92,7 @@ static int run_results(struct report_use *use, struct report_request *request,
     report_request_begin(request, out);
     report_json_array(&request->out, "rules");
     for (size_t i = 0; i < use->call->result_count; i++) {
-        report_render_rule_json(&request->out, &use->call->results[i]);
+        report_render_rule_json(&request->out, &use->call->results[i], NULL);
     }
     report_json_end_array(&request->out);
     report_request_end(request);
@@ -103,11 +102,11 @@ static int run_results(struct report_use *use, struct report_request *request,
 static int run_propose(struct report_use *use, struct report_request *request,
                        struct nvtxt_out *out) {
     struct nvtxt_slice id;
-    int result = report_use_text(request, "id", &id);
-    if (result == 0 && id.data) {
+    int r = report_use_text(request, "id", &id);
+    if (r == 0 && id.data) {
         report_build_proposal(use->call->builder, id);
     }
-    return result ? result : report_use_done(request, out);
+    return r ?: report_use_done(request, out);
 }
 
 // ---- What it leaves -----------------------------------------------------------------------------
@@ -128,8 +127,8 @@ static int get(const json_t *texts, const char *id, struct report_request *reque
     return 0;
 }
 
-static int put(struct report_use *use, json_t *texts, const char *id,
-               struct report_request *request, struct nvtxt_out *out) {
+static int put_dict(struct report_use *use, json_t *texts, const char *id,
+                    struct report_request *request, struct nvtxt_out *out) {
     const json_t *dict = report_request_param(request, "dict");
     json_t *text = json_object_get(dict, "json");
     if (!json_is_string(text)) {
@@ -142,12 +141,13 @@ static int put(struct report_use *use, json_t *texts, const char *id,
                                      REPORT_USE_BYTES);
     }
     use->left->bytes = bytes;
-    return json_object_set(texts, id, text) == 0 ? report_use_done(request, out) : -ENOMEM;
+    return json_object_set(texts, id, text) == 0 ? report_use_done(request, out)
+                                                 : nvtxt_origin(-ENOMEM);
 }
 
 // The identifier of the rule itself ends with a NUL: it is a copy in an arena.
 static int run_send(struct report_use *use, struct report_request *request, struct nvtxt_out *out) {
-    return put(use, use->left->parents, use->call->program->identifier.data, request, out);
+    return put_dict(use, use->left->parents, use->call->program->identifier.data, request, out);
 }
 
 static bool is_parent(const struct report_program *program, struct nvtxt_slice id) {
@@ -163,23 +163,23 @@ static bool is_parent(const struct report_program *program, struct nvtxt_slice i
 static int run_receive(struct report_use *use, struct report_request *request,
                        struct nvtxt_out *out) {
     struct nvtxt_slice id;
-    int result = report_use_text(request, "id", &id);
-    bool parent = result == 0 && is_parent(use->call->program, id);
-    return result ? result : get(use->left->parents, parent ? id.data : "", request, out);
+    int r = report_use_text(request, "id", &id);
+    bool parent = r == 0 && is_parent(use->call->program, id);
+    return r ?: get(use->left->parents, parent ? id.data : "", request, out);
 }
 
 static int run_vault_get(struct report_use *use, struct report_request *request,
                          struct nvtxt_out *out) {
     struct nvtxt_slice id;
-    int result = report_use_text(request, "id", &id);
-    return result ? result : get(use->left->vault, id.data ? id.data : "", request, out);
+    int r = report_use_text(request, "id", &id);
+    return r ?: get(use->left->vault, id.data ?: "", request, out);
 }
 
 static int run_vault_put(struct report_use *use, struct report_request *request,
                          struct nvtxt_out *out) {
     struct nvtxt_slice id;
-    int result = report_use_text(request, "id", &id);
-    return result ? result : put(use, use->left->vault, id.data ? id.data : "", request, out);
+    int r = report_use_text(request, "id", &id);
+    return r ?: put_dict(use, use->left->vault, id.data ?: "", request, out);
 }
 
 const struct report_use_method report_use_control_methods[] = {

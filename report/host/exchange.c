@@ -5,9 +5,9 @@
 // what is left in the socket is read, and its replies go nowhere.
 #include "report/host/exchange.h"
 
-#include <errno.h>
 #include <sys/socket.h>
 
+#include "protocol/base/origin.h"
 #include "report/host/child.h"
 #include "report/serve/lines.h"
 
@@ -32,26 +32,26 @@ static void end_with(struct state *state, enum report_exchange_end end) {
 
 static int answer_line(struct state *state, struct nvtxt_slice line) {
     struct report_request request;
-    int result = report_request_read(&request, line);
-    if (result > 0) {
+    int r = report_request_read(&request, line);
+    if (r > 0) {
         end_with(state, REPORT_EXCHANGE_BAD);
-    } else if (result == 0) {
-        result = state->exchange->answer(state->exchange->context, &request, &state->out);
-        if (result == REPORT_REQUEST_REFUSED) {
+    } else if (r == 0) {
+        r = state->exchange->answer(state->exchange->context, &request, &state->out);
+        if (r == NVTXT_WRONG) {
             report_request_write_refusal(&request, &state->out);
-        } else if (result == REPORT_EXCHANGE_NO_MORE) {
+        } else if (r == REPORT_EXCHANGE_NO_MORE) {
             end_with(state, REPORT_EXCHANGE_DONE);
         }
     }
     report_request_deinit(&request);
-    return result < 0 ? result : state->out.error;
+    return r < 0 ? r : state->out.error;
 }
 
 // Answers the lines that are there, one after the other, as long as replies go out.
 static int answer_lines(struct state *state) {
     struct nvtxt_slice line;
-    int result = 0;
-    while (result == 0 && !state->has_end && state->out.len == 0) {
+    int r = 0;
+    while (r == 0 && !state->has_end && state->out.len == 0) {
         switch (report_lines_take(&state->lines, &line)) {
         case REPORT_LINES_WAIT:
             if (state->lines.skips) {
@@ -65,13 +65,13 @@ static int answer_lines(struct state *state) {
             end_with(state, REPORT_EXCHANGE_BAD);
             break;
         case REPORT_LINES_ONE:
-            result = answer_line(state, line);
+            r = answer_line(state, line);
         }
         if (state->exchange->child->ended) {
             state->out.len = 0;
         }
     }
-    return result;
+    return r;
 }
 
 static int send_reply(struct state *state) {
@@ -90,9 +90,9 @@ static int send_reply(struct state *state) {
 
 // `*more`: there may be more to read at once.
 static int read_more(struct state *state, bool *more) {
-    int result = report_lines_read(&state->lines);
-    bool failed = result < 0 && result != -EAGAIN && result != -EINTR;
-    *more = result == 0 && !state->lines.ended;
+    int r = report_lines_read(&state->lines);
+    bool failed = r < 0 && r != -EAGAIN && r != -EINTR;
+    *more = r == 0 && !state->lines.ended;
     state->lines.ended = state->lines.ended || failed; // a socket that was reset
     return 0;
 }
@@ -101,58 +101,57 @@ static int read_more(struct state *state, bool *more) {
 // for ever: the time of the rule ends that.
 static int take_rest(struct state *state) {
     bool more = !state->closed;
-    int result = 0;
+    int r = 0;
     state->out.len = state->sent = 0;
-    while (more && result == 0 && !state->has_end) {
+    while (more && r == 0 && !state->has_end) {
         int events = report_child_wait(state->exchange->child, false, false);
         if (events < 0 || events & (REPORT_CHILD_SIGNAL | REPORT_CHILD_LATE)) {
-            result = events < 0 ? events : events & REPORT_CHILD_SIGNAL ? -EINTR : 0;
+            r = events < 0 ? events : events & REPORT_CHILD_SIGNAL ? nvtxt_origin(-EINTR) : 0;
             break;
         }
-        result = read_more(state, &more);
-        result = result ? result : answer_lines(state);
+        r = read_more(state, &more);
+        r = r ?: answer_lines(state);
     }
     end_with(state, REPORT_EXCHANGE_ENDED);
-    return result;
+    return r;
 }
 
 static int step(struct state *state) {
     struct report_child *child = state->exchange->child;
     bool writes = state->out.len > 0, more;
     int events = report_child_wait(child, !writes && !state->closed, writes);
-    int result = events < 0 ? events : 0;
-    if (result == 0 && events & REPORT_CHILD_SIGNAL) {
-        return -EINTR;
+    int r = events < 0 ? events : 0;
+    if (r == 0 && events & REPORT_CHILD_SIGNAL) {
+        return nvtxt_origin(-EINTR);
     }
-    if (result == 0 && events & REPORT_CHILD_WRITE) {
-        result = send_reply(state);
+    if (r == 0 && events & REPORT_CHILD_WRITE) {
+        r = send_reply(state);
     }
-    if (result == 0 && events & REPORT_CHILD_READ) {
-        result = read_more(state, &more);
+    if (r == 0 && events & REPORT_CHILD_READ) {
+        r = read_more(state, &more);
     }
     bool was_closed = state->closed;
-    result = result ? result : answer_lines(state);
-    if (result == 0 && events & REPORT_CHILD_ENDED) {
+    r = r ?: answer_lines(state);
+    if (r == 0 && events & REPORT_CHILD_ENDED) {
         return take_rest(state);
     }
-    if (result == 0 && state->closed && !was_closed) {
+    if (r == 0 && state->closed && !was_closed) {
         report_child_hurry(child, REPORT_EXCHANGE_GRACE_MS);
     }
-    if (result == 0 && events & REPORT_CHILD_LATE) {
+    if (r == 0 && events & REPORT_CHILD_LATE) {
         end_with(state, state->closed ? REPORT_EXCHANGE_BAD : REPORT_EXCHANGE_LATE);
     }
-    return result;
+    return r;
 }
 
 int report_exchange_run(const struct report_exchange *exchange) {
     struct state state = {.exchange = exchange};
-    int result =
-        report_lines_init(&state.lines, exchange->child->socket, REPORT_EXCHANGE_LINE_BYTES);
-    result = result ? result : nvtxt_out_init(&state.out, -1);
-    while (result == 0 && !state.has_end) {
-        result = step(&state);
+    int r = report_lines_init(&state.lines, exchange->child->socket, REPORT_EXCHANGE_LINE_BYTES);
+    r = r ?: nvtxt_out_init(&state.out, -1);
+    while (r == 0 && !state.has_end) {
+        r = step(&state);
     }
     report_lines_deinit(&state.lines);
     nvtxt_out_deinit(&state.out);
-    return result < 0 ? result : (int)state.end;
+    return r < 0 ? r : (int)state.end;
 }

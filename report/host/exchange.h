@@ -4,7 +4,6 @@
 // What the rule asks is answered by the caller.
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "protocol/text/out.h"
@@ -23,11 +22,12 @@ enum report_exchange_end {
     REPORT_EXCHANGE_BAD,   // no request, or none that can be read
 };
 
-#define REPORT_EXCHANGE_NO_MORE 2 // a result of `answer`: the reply is whole, and the last one
+// Of `answer`: the reply is whole, and the last one.
+enum { REPORT_EXCHANGE_NO_MORE = NVTXT_WRONG + 1 };
 
 struct report_exchange {
     struct report_child *child;
-    // Answers a request. Returns 0 with a whole reply in `out`, NO_MORE, REPORT_REQUEST_REFUSED
+    // Answers a request. Returns 0 with a whole reply in `out`, NO_MORE, NVTXT_WRONG
     // with nothing in it, or -ENOMEM.
     int (*answer)(void *context, struct report_request *request, struct nvtxt_out *out);
     void *context;

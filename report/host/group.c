@@ -109,7 +109,7 @@ static bool bound(const char *path, size_t bytes) {
     return false;
 }
 
-static bool make(struct report_group *group, const char *parent) {
+static bool make_group(struct report_cgroup *group, const char *parent) {
     static unsigned number;
     char path[PATH_MAX + 64];
     sweep(parent);
@@ -126,23 +126,23 @@ static bool make(struct report_group *group, const char *parent) {
     return true;
 }
 
-void report_group_open(struct report_group *group) {
+void report_cgroup_open(struct report_cgroup *group) {
     char line[PATH_MAX + 256], parent[PATH_MAX];
     bool made = false;
-    *group = (struct report_group){.fd = -1};
+    *group = (struct report_cgroup){.fd = -1};
     FILE *file = fopen("/proc/self/cgroup", "re");
     while (file && !made && fgets(line, sizeof(line), file)) {
-        made = find_parent(line, parent) && make(group, parent);
+        made = find_parent(line, parent) && make_group(group, parent);
     }
     if (file) {
         fclose(file);
     }
     if (made && group->fd < 0) {
-        report_group_close(group);
+        report_cgroup_close(group);
     }
 }
 
-bool report_group_ran_out(const struct report_group *group) {
+bool report_cgroup_ran_out(const struct report_cgroup *group) {
     char text[512];
     const char *at;
     bool known =
@@ -151,7 +151,7 @@ bool report_group_ran_out(const struct report_group *group) {
     return known && (at = strstr(text, "oom_kill ")) && strtoul(at + 9, NULL, 10) > 0;
 }
 
-void report_group_close(struct report_group *group) {
+void report_cgroup_close(struct report_cgroup *group) {
     const struct timespec moment = {.tv_nsec = 1000000};
     for (int i = 0; group->path[0] && i < ENDS_MS && rmdir(group->path) != 0 && errno == EBUSY;
          i++) {
@@ -160,5 +160,5 @@ void report_group_close(struct report_group *group) {
     if (group->fd >= 0) {
         close(group->fd);
     }
-    *group = (struct report_group){.fd = -1};
+    *group = (struct report_cgroup){.fd = -1};
 }

@@ -5,23 +5,21 @@
 // are made once, when a rule first asks for them.
 #include "report/host/host.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/base/origin.h"
 #include "report/host/child.h"
 #include "report/host/exchange.h"
-#include "report/host/peek.h"
 #include "report/host/sandbox.h"
 #include "report/host/use.h"
+#include "report/launch/launches.h"
 #include "report/metric/metric.h"
-#include "report/section/files.h"
-#include "report/serve/captured.h"
-#include "report/text/message.h"
+#include "report/serve/objects.h"
+#include "report/text/files.h"
 #include "store/value/arena.h"
 
 #define REASON_BYTES 1024
@@ -37,7 +35,7 @@ struct host {
     char folder[PATH_MAX];               // of rule_host.py
     char script[PATH_MAX + 16];
     struct report_left left;
-    struct report_model *model;     // of `objects`
+    const void *objects_of;         // the model or the launches of `objects`
     struct report_objects *objects; // of capture(); NULL: nobody asked yet
     struct report_serve *serve;
 };
@@ -62,17 +60,17 @@ static int answer_with(struct report_use *use, const struct report_use_method *m
 static int answer(void *context, struct report_request *request, struct nvtxt_out *out) {
     struct report_use *use = context;
     bool found = false;
-    int result = answer_with(use, report_use_begin_methods, request, out, &found);
+    int r = answer_with(use, report_use_begin_methods, request, out, &found);
     if (!found && use->call) {
-        result = answer_with(use, report_use_control_methods, request, out, &found);
+        r = answer_with(use, report_use_control_methods, request, out, &found);
     }
     if (!found && use->call) {
-        result = answer_with(use, report_use_frontend_methods, request, out, &found);
+        r = answer_with(use, report_use_frontend_methods, request, out, &found);
     }
     if (!found && use->call) {
         return report_serve_request(use->serve, request, out);
     }
-    return found ? result
+    return found ? r
                  : report_request_refuse(request, REPORT_UNKNOWN_METHOD, "there is no method '%s'",
                                          request->method);
 }
@@ -88,7 +86,7 @@ __attribute__((format(printf, 2, 3))) static void because(char *reason, const ch
 
 static const char *raised_text(const struct report_use *use, const char *name) {
     const char *text = json_string_value(json_object_get(use->raised, name));
-    return text ? text : "";
+    return text ?: "";
 }
 
 static void reason_of_exception(struct report_use *use, char *reason) {
@@ -209,7 +207,7 @@ static void reason_of_start(const struct host *host, const char *real, int error
     bool is_closed = changes && (report_start_finds_closed(program, closed) ||
                                  report_start_finds_closed(rule, closed));
     because(reason, "cannot be started%s: %s%.*s%s%s", changes ? " as the user nobody" : "",
-            strerror(-error), is_closed ? 2 : 0, " (", is_closed ? closed : "",
+            strerror(nvtxt_origin(-error)), is_closed ? 2 : 0, " (", is_closed ? closed : "",
             is_closed ? " is closed to others)" : "");
 }
 
@@ -254,13 +252,13 @@ static void find_sandbox(struct host *host) {
 // ---- Asking a file what it is -------------------------------------------------------------------
 
 static int copy(struct nvtxt_slice *text, struct store_arena *arena) {
-    text->data = store_arena_copy(arena, text->data ? text->data : "", text->len);
-    return text->data ? 0 : -ENOMEM;
+    text->data = store_arena_copy(arena, text->data ?: "", text->len);
+    return text->data ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 // The name of the file without its end.
 static struct nvtxt_slice stem_of(const char *path) {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = nvtxt_base_name(path);
     return (struct nvtxt_slice){name, strlen(name) - strlen(".py")};
 }
 
@@ -278,12 +276,11 @@ static int describe_without(struct report_program *program, const struct report_
     bool has_section = report_peek(text, "get_section_identifier", &program->section);
     program->identifier = program->identifier.data ? program->identifier : stem_of(file->path);
     program->name = program->name.data ? program->name : program->identifier;
-    int result = copy(&program->identifier, arena);
-    result = result ? result : copy(&program->name, arena);
-    result = result ? result : copy(&program->description, arena);
-    result =
-        result || !has_section || !program->section.data ? result : copy(&program->section, arena);
-    return result ? result : copy(&program->reason, arena);
+    int r = copy(&program->identifier, arena);
+    r = r ?: copy(&program->name, arena);
+    r = r ?: copy(&program->description, arena);
+    r = r || !has_section || !program->section.data ? r : copy(&program->section, arena);
+    return r ?: copy(&program->reason, arena);
 }
 
 static int describe(struct report_runner *runner, const struct report_file *file,
@@ -302,56 +299,56 @@ static int describe(struct report_runner *runner, const struct report_file *file
     char reason[REASON_BYTES];
     if (!host->python.program[0]) {
         because(reason, "%s not found", host->options.python);
-        int result = describe_without(program, file, arena, reason);
+        int r = describe_without(program, file, arena, reason);
         program->not_run = true;
-        return result;
+        return r;
     }
     find_sandbox(host);
-    int result = run_use(host, &use, reason, &output);
-    if (result == 0 && reason[0]) {
+    int r = run_use(host, &use, reason, &output);
+    if (r == 0 && reason[0]) {
         report_messages_add(messages, file->path, use.at, REPORT_FILE_ERROR, "bad-rule", "%s",
                             reason);
-        result = describe_without(program, file, arena, reason);
+        r = describe_without(program, file, arena, reason);
         program->output = (struct nvtxt_slice){output.data, output.len};
-        result = result ? result : copy(&program->output, arena);
-        result = result == REPORT_PROGRAM_IS_HELPER ? REPORT_PROGRAM_IS_BAD : result;
+        r = r ?: copy(&program->output, arena);
+        r = r == REPORT_PROGRAM_IS_HELPER ? NVTXT_WRONG : r;
         use.bad = use.helper = false;
     }
     nvtxt_buf_deinit(&output);
-    return result       ? result
-           : use.bad    ? REPORT_PROGRAM_IS_BAD
-           : use.helper ? REPORT_PROGRAM_IS_HELPER
-                        : 0;
+    return r ?: use.bad ? NVTXT_WRONG : use.helper ? REPORT_PROGRAM_IS_HELPER : 0;
 }
 
 // ---- Applying -----------------------------------------------------------------------------------
 
-static void begin(struct report_runner *runner) {
+static void begin_run(struct report_runner *runner) {
     struct host *host = host_of(runner);
     json_object_clear(host->left.parents);
     json_object_clear(host->left.vault);
     host->left.bytes = 0;
 }
 
-// The objects of the capture, with the metrics of the scope for everything.
+// The objects of the capture, or of the report file, with the metrics of the scope for everything.
 static int make_objects(struct host *host, const struct report_program_call *call) {
     struct report_model *model = report_metrics_model(call->metrics);
-    int result = 0;
-    if (host->model != model) {
+    const struct report_given *given = report_metrics_scope(call->metrics)->given;
+    struct report_launches *launches = given ? ((const struct report_launch *)given)->all : NULL;
+    const void *of = given ? (const void *)launches : model;
+    int r = 0;
+    if (host->objects_of != of) {
         report_serve_free(host->serve);
-        report_captured_free(host->objects);
+        report_objects_free(host->objects);
         host->serve = NULL;
         host->objects = NULL;
-        host->model = NULL;
-        result = report_captured_new(&host->objects, model);
-        result =
-            result ? result : report_serve_new(&host->serve, host->objects, host->options.version);
-        host->model = result == 0 ? model : NULL;
+        host->objects_of = NULL;
+        r = given ? report_profiled_new(&host->objects, launches)
+                  : report_captured_new(&host->objects, model);
+        r = r ?: report_serve_new(&host->serve, host->objects, host->options.version);
+        host->objects_of = r == 0 ? of : NULL;
     }
-    if (result == 0) {
-        report_captured_summarize(host->objects, call->metrics, host->options.definitions);
+    if (r == 0) {
+        report_objects_set_scope(host->objects, call->metrics, host->options.definitions);
     }
-    return result;
+    return r;
 }
 
 static int apply(struct report_runner *runner, const struct report_program_call *call) {
@@ -369,21 +366,21 @@ static int apply(struct report_runner *runner, const struct report_program_call 
                              .arena_before = store_arena_used(call->builder->arena)};
     struct nvtxt_buf output = {0};
     char reason[REASON_BYTES];
-    int result = make_objects(host, call);
+    int r = make_objects(host, call);
     use.serve = host->serve;
-    result = result ? result : run_use(host, &use, reason, &output);
-    if (result == 0 && reason[0]) {
+    r = r ?: run_use(host, &use, reason, &output);
+    if (r == 0 && reason[0]) {
         report_build_status(call->builder, REPORT_RULE_FAILED, nvtxt_slice_of(reason));
         json_object_del(host->left.parents, call->program->identifier.data);
-    } else if (result == 0 && use.stopped) {
+    } else if (r == 0 && use.stopped) {
         report_build_status(call->builder, REPORT_RULE_NOT_APPLICABLE,
                             nvtxt_slice_of(use.not_applicable));
     }
-    if (result == 0) {
+    if (r == 0) {
         report_build_output(call->builder, (struct nvtxt_slice){output.data, output.len});
     }
     nvtxt_buf_deinit(&output);
-    return result;
+    return r;
 }
 
 // ---- All ----------------------------------------------------------------------------------------
@@ -392,9 +389,9 @@ int report_host_new(struct report_runner **runner, const struct report_host_opti
     struct host *host = calloc(1, sizeof(*host));
     *runner = NULL;
     if (!host) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
-    host->runner = (struct report_runner){describe, begin, apply};
+    host->runner = (struct report_runner){describe, begin_run, apply};
     host->options = *options;
     host->left.parents = json_object();
     host->left.vault = json_object();
@@ -404,17 +401,17 @@ int report_host_new(struct report_runner **runner, const struct report_host_opti
     }
     snprintf(host->script, sizeof(host->script), "%s/rule_host.py", host->folder);
     report_sandbox_find_interpreter(&host->python, options->python);
-    int result = host->left.parents && host->left.vault ? 0 : -ENOMEM;
-    if (result == 0 && options->sandbox == REPORT_SANDBOX_ALWAYS) {
+    int r = host->left.parents && host->left.vault ? 0 : nvtxt_origin(-ENOMEM);
+    if (r == 0 && options->sandbox == REPORT_SANDBOX_ALWAYS) {
         find_sandbox(host);
-        result = host->bubblewrap[0] ? 0 : REPORT_HOST_NO_SANDBOX;
+        r = host->bubblewrap[0] ? 0 : REPORT_HOST_NO_SANDBOX;
         if (options->why) {
             snprintf(options->why, REPORT_HOST_WHY, "%s", host->missing);
         }
     }
-    if (result) {
+    if (r) {
         report_host_free(&host->runner);
-        return result;
+        return r;
     }
     *runner = &host->runner;
     return 0;
@@ -431,7 +428,7 @@ void report_host_free(struct report_runner *runner) {
         json_decref(host->left.parents);
         json_decref(host->left.vault);
         report_serve_free(host->serve);
-        report_captured_free(host->objects);
+        report_objects_free(host->objects);
     }
     free(host);
 }

@@ -5,15 +5,13 @@
 // room owns the processes while they run, and what rules of one scope leave for each other. One
 // thread, which waits for one process at a time; it prints nothing.
 //
-// This header is the host: the runner of report/judge.
+// This header is the host: the runner of report/rule.
 #pragma once
 
-#include <stdbool.h>
-
-#include "report/judge/runner.h"
+#include "report/rule/runner.h"
 
 struct report_definitions;
-struct report_filter_view;
+struct report_section_filter_view;
 struct report_sections;
 
 enum report_sandbox { REPORT_SANDBOX_AUTO, REPORT_SANDBOX_ALWAYS, REPORT_SANDBOX_NEVER };
@@ -29,12 +27,13 @@ struct report_host_options {
     double timeout_s; // of one use of a rule: time that passes, and time of the processor
     const struct report_definitions *definitions; // NULL: none
     const struct report_sections *sections;
-    const struct report_filter_view *view;
+    const struct report_section_filter_view *view;
     int interrupt_fd; // readable once all has to end; -1: none
     char *why;        // REPORT_HOST_WHY bytes for why there is no sandbox; NULL: nobody asks
 };
 
-#define REPORT_HOST_NO_SANDBOX 1 // REPORT_SANDBOX_ALWAYS, and there is none that starts
+// REPORT_SANDBOX_ALWAYS, and there is none that starts.
+enum { REPORT_HOST_NO_SANDBOX = NVTXT_WRONG + 1 };
 
 // Looks for Python and, if it has to be there, for bubblewrap. Returns 0, REPORT_HOST_NO_SANDBOX
 // (`why` says why), or -errno.

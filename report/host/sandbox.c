@@ -25,7 +25,7 @@ static bool is_program(const char *path) {
 
 bool report_sandbox_find(const char *name, char path[PATH_MAX]) {
     const char *at = getenv("PATH");
-    at = at ? at : "/usr/local/bin:/usr/bin:/bin";
+    at = at ?: "/usr/local/bin:/usr/bin:/bin";
     if (strchr(name, '/')) {
         // The process starts in another folder.
         return realpath(name, path) && is_program(name) &&
@@ -199,7 +199,7 @@ void report_sandbox_begin(struct report_command_line *line, const char *bubblewr
                                          "--",           NULL};
     report_sandbox_add(line, bubblewrap);
     add_words(line, alone);
-    if (report_filter_exists()) {
+    if (report_refused_calls_exist()) {
         add_words(line, (const char *const[]){"--seccomp", REPORT_SANDBOX_TEXT(REPORT_CHILD_FILTER),
                                               NULL});
     }
@@ -249,15 +249,14 @@ bool report_sandbox_starts(const char *bubblewrap, char reason[REPORT_SANDBOX_RE
                                            .confined = true,
                                            .timeout_s = PROBE_S,
                                            .interrupt_fd = -1};
-    int result = report_child_start(&child, &wish);
-    while (result == 0 && events >= 0 && !(events & (REPORT_CHILD_ENDED | REPORT_CHILD_LATE))) {
+    int r = report_child_start(&child, &wish);
+    while (r == 0 && events >= 0 && !(events & (REPORT_CHILD_ENDED | REPORT_CHILD_LATE))) {
         events = report_child_wait(&child, false, false);
     }
     report_child_end(&child);
-    bool starts =
-        result == 0 && events > 0 && child.ended && child.status == 0 && child.signal == 0;
-    if (result < 0) {
-        snprintf(reason, REPORT_SANDBOX_REASON, "bubblewrap does not start: %s", strerror(-result));
+    bool starts = r == 0 && events > 0 && child.ended && child.status == 0 && child.signal == 0;
+    if (r < 0) {
+        snprintf(reason, REPORT_SANDBOX_REASON, "bubblewrap does not start: %s", strerror(-r));
     } else if (!starts) {
         say_why(&child, reason);
     }

@@ -8,10 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "protocol/base/slice.h"
 #include "protocol/text/out.h"
-#include "report/judge/runner.h"
 #include "report/rule/builder.h"
-#include "report/section/shown.h"
+#include "report/rule/runner.h"
+#include "report/section/show.h"
 #include "report/serve/request.h"
 #include "report/serve/serve.h"
 #include "report/text/message.h"
@@ -67,10 +68,17 @@ extern const struct report_use_method report_use_frontend_methods[]; // frontend
 // A reply without members. Returns 0.
 int report_use_done(struct report_request *request, struct nvtxt_out *out);
 
-// A text; empty without data when it is not there, or null. Returns 0 or REPORT_REQUEST_REFUSED.
+// A text; empty without data when it is not there, or null. Returns 0 or NVTXT_WRONG.
 int report_use_text(struct report_request *request, const char *name, struct nvtxt_slice *text);
 
 // chart.c: adds the file of a chart beside the rule, one Item of the language of sections, as a
-// table of the rule's newest message. Returns 0, REPORT_REQUEST_REFUSED, or -ENOMEM.
+// table of the rule's newest message. Returns 0, NVTXT_WRONG, or -ENOMEM.
 int report_use_chart(struct report_use *use, struct nvtxt_slice name,
                      struct report_request *request);
+
+// What the text of a rule file says without being run, for lists and results when nothing can run
+// it, or when it fails before it says its name:
+//
+// Whether a line of `text` begins with "def FUNCTION(". `*value` is what the function returns if
+// that is a plain string without escapes, a view; else it has no data.
+bool report_peek(struct nvtxt_slice text, const char *function, struct nvtxt_slice *value);

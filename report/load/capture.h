@@ -2,8 +2,9 @@
 //
 // report/load: stores and exports of Nsight Systems as arrays in memory. It owns the read
 // transactions, which are over when it returns, and the arrays, which nobody changes later but
-// report/model, which orders the events and marks the selected ones. One thread. It never writes,
-// leaves no file beside a store, and knows nothing of lanes, selections or figures.
+// report/model, which orders the events and marks the selected ones, and resolve.c, which adds the
+// lines that events came of. One thread. It never writes, leaves no file beside a store, and knows
+// nothing of lanes, selections or figures.
 //
 // This header is what was read: a capture. Everything in it lives until report_capture_free().
 // Indexes are uint32_t; REPORT_NONE is no index.
@@ -22,7 +23,8 @@ enum report_kind { REPORT_MARK, REPORT_PUSH_POP, REPORT_START_END };
 
 enum report_event_flag {
     REPORT_OPEN = 1,     // a range without an end; `end` is the largest time of the capture
-    REPORT_BACKWARD = 2, // a range whose end lay before its start; `end` was put to `start`
+    REPORT_BACKWARD = 2, // a range whose end lay before its start; `end` was put to `start`, and
+                         // `more` has it as it was
     REPORT_UNCLOSED = 4, // its end was filled in when its source ended (NVTXT_UNCLOSED)
     REPORT_SELECTED = 8, // set by report/model
 };
@@ -53,6 +55,7 @@ struct report_more {
     struct nvtxt_slice json; // jsonText; data NULL: none
     uint64_t end_global_tid; // of another thread that ended the range
     bool ended_elsewhere;
+    int64_t given_end; // of a backward range
 };
 
 // A distinct pair of domain and message; §4.1's name is DOMAIN:MESSAGE, :MESSAGE in the default
@@ -109,7 +112,7 @@ struct report_source {
     bool has_levels; // lines of logs: a mark with a payload of 0 to 7 has a level
     struct report_diagnostic *diagnostics; // by line, then column, then as stored; all segments
     size_t diagnostic_count;
-    // Set by report/source when the file of the source is at hand; else data NULL, NULL, NULL, 0.
+    // Set by resolve.c when the file of the source is at hand; else data NULL, NULL, NULL, 0.
     struct nvtxt_slice file;      // its path
     const int64_t *line_rows;     // `row` of each of its events, ascending
     const uint32_t *line_numbers; // and its line, from 1
@@ -199,14 +202,21 @@ uint32_t report_event_line(const struct report_capture *capture, const struct re
 struct nvtxt_slice report_category_name(const struct report_capture *capture, uint32_t scope,
                                         uint32_t category);
 
-static inline struct nvtxt_slice report_message(const struct report_capture *capture,
-                                                const struct report_event *event) {
+static inline struct nvtxt_slice report_event_text(const struct report_capture *capture,
+                                                   const struct report_event *event) {
     return capture->messages[capture->names[event->name].message];
 }
 
 static inline struct nvtxt_slice report_domain(const struct report_capture *capture,
                                                const struct report_event *event) {
     return capture->domains[capture->names[event->name].domain];
+}
+
+// The end as it was given, also of a backward range; for people, and in no figure.
+static inline int64_t report_given_end(const struct report_capture *capture,
+                                       const struct report_event *event) {
+    bool backward = event->flags & REPORT_BACKWARD && event->more != REPORT_NONE;
+    return backward ? capture->more[event->more].given_end : event->end;
 }
 
 static inline bool report_is_range(const struct report_event *event) {

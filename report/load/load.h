@@ -3,9 +3,6 @@
 // Reads stores into a capture: one short read transaction a file, then plain memory.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "report/load/capture.h"
 
 enum report_load_result {
@@ -40,3 +37,30 @@ int report_load(struct report_capture **capture, const char *const *paths, size_
 // Bytes that the events of a capture, their texts and their model take.
 uint64_t report_capture_bytes(const struct report_capture *capture);
 void report_capture_free(struct report_capture *capture); // NULL is fine
+
+// ---- The lines that events came of (resolve.c) --------------------------------------------------
+//
+// Finds the sources of a file, runs the file through the interpreter again (replay.h), finds the
+// line of each event, and reads the text of the lines. What it found goes into the capture, and
+// nothing of it into a store.
+
+#define REPORT_RESOLVE_BYTES 1024
+
+enum report_resolve_result {
+    REPORT_RESOLVED = 0,
+    REPORT_RESOLVE_DIFFERS,   // the file is not that of the source
+    REPORT_RESOLVE_NOTHING,   // no source has that name
+    REPORT_RESOLVE_NO_INPUT,  // the file cannot be read
+    REPORT_RESOLVE_TOO_LARGE, // all events of the store need more memory than there may be
+    REPORT_RESOLVE_STOPPED,   // by `interrupted`
+};
+
+// `what`: [NAME=]FILE, as --resolve-source-file takes it. NAME is the name of a source; without it,
+// that is the name of the file, or else its last component. All sources of that name get lines, of
+// each store. Call it before or after the events are in order. For a capture of a window all events
+// of a store are read as well, and go again; both may take `max_memory` bytes, 0: no bound. Returns
+// 0, the largest of the codes above, or -ENOMEM; `complain` gets a sentence for each source or file
+// that failed.
+int report_resolve(struct report_capture *capture, const char *what, uint64_t max_memory,
+                   bool (*interrupted)(void), void (*complain)(void *context, const char *sentence),
+                   void *context);

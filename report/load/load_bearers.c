@@ -6,8 +6,7 @@
 // belong to all processes (kind 33).
 #include <stdio.h>
 
-#include "report/load/load_names.h"
-#include "report/load/load_tables.h"
+#include "report/load/load_state.h"
 #include "store/db/sql.h"
 
 static struct nvtxt_slice text_at(sqlite3_stmt *row, int column, int *rc) {
@@ -26,7 +25,7 @@ static int name_process(struct report_load_state *load, const struct report_load
     struct nvtxt_slice name = text_at(row, 1, &rc);
     uint64_t key = (uint64_t)sqlite3_column_int64(row, 0);
     uint64_t pid = file->ours ? key : (key & REPORT_TID_BITS) >> 24;
-    if (rc == SQLITE_OK && name.data && report_idmap_get(&load->processes, pid, &index)) {
+    if (rc == SQLITE_OK && name.data && nvtxt_map_get(&load->processes, pid, &index)) {
         rc = report_load_word(load, name, &load->capture->processes[index].name);
     }
     return rc;
@@ -39,7 +38,7 @@ static int name_thread(struct report_load_state *load, const struct report_load_
     uint32_t index;
     struct nvtxt_slice name = text_at(row, 1, &rc);
     uint64_t tid = (uint64_t)sqlite3_column_int64(row, 0) & REPORT_TID_BITS;
-    if (rc == SQLITE_OK && name.data && report_idmap_get(&load->threads, tid, &index)) {
+    if (rc == SQLITE_OK && name.data && nvtxt_map_get(&load->threads, tid, &index)) {
         rc = report_load_word(load, name, &load->capture->threads[index].name);
     }
     return rc;
@@ -106,23 +105,27 @@ static int each(struct report_load_state *load, const struct report_load_file *f
     "FROM NVTXT_NAME_ROWS r CROSS JOIN NVTX_EVENTS c ON c.rowid = r.row WHERE r.kind = "
 
 static int names_of_store(struct report_load_state *load, const struct report_load_file *file) {
-    int rc = each(load, file,
-                  "SELECT r.key, p.name FROM NVTXT_NAME_ROWS r CROSS JOIN PROCESSES p ON "
-                  "p.rowid = r.row WHERE r.kind = 1 AND r.domainId = 0",
-                  name_process);
-    rc = rc
-             ?: each(load, file,
-                     "SELECT r.key, t.value FROM NVTXT_NAME_ROWS r CROSS JOIN StringIds t ON "
-                     "t.id = r.row WHERE r.kind = 2 AND r.domainId = 0",
-                     name_thread);
-    rc = rc
-             ?: each(load, file, "SELECT 0, r.domainId, r.key, c.text " CATEGORY_ROWS "33",
-                     name_category_of_all);
-    return rc
-               ?: each(load, file,
-                       "SELECT r.key / 0x100000000, r.domainId, r.key % 0x100000000, "
-                       "c.text " CATEGORY_ROWS "3",
-                       name_category);
+    int r = each(load, file,
+                 "SELECT r.key, p.name FROM NVTXT_NAME_ROWS r CROSS JOIN PROCESSES p ON "
+                 "p.rowid = r.row WHERE r.kind = 1 AND r.domainId = 0",
+                 name_process);
+    if (r == 0) {
+        r = each(load, file,
+                 "SELECT r.key, t.value FROM NVTXT_NAME_ROWS r CROSS JOIN StringIds t ON "
+                 "t.id = r.row WHERE r.kind = 2 AND r.domainId = 0",
+                 name_thread);
+    }
+    if (r == 0) {
+        r = each(load, file, "SELECT 0, r.domainId, r.key, c.text " CATEGORY_ROWS "33",
+                 name_category_of_all);
+    }
+    if (r != 0) {
+        return r;
+    }
+    return each(load, file,
+                "SELECT r.key / 0x100000000, r.domainId, r.key % 0x100000000, "
+                "c.text " CATEGORY_ROWS "3",
+                name_category);
 }
 
 // ---- Of an export -------------------------------------------------------------------------------
@@ -162,10 +165,11 @@ static int names_of_export(struct report_load_state *load, const struct report_l
     }
     if (store_read_has_column(file->reader, "ThreadNames", "nameId", &rc) &&
         store_read_has_column(file->reader, "StringIds", "value", &rc)) {
-        rc = rc
-                 ?: each(load, file,
-                         "SELECT globalTid, value FROM ThreadNames JOIN StringIds ON id = nameId",
-                         name_thread);
+        if (rc == 0) {
+            rc = each(load, file,
+                      "SELECT globalTid, value FROM ThreadNames JOIN StringIds ON id = nameId",
+                      name_thread);
+        }
     }
     return rc;
 }

@@ -2,11 +2,12 @@
 //
 // Processes, threads and sources were added as they were met. They are sorted here, and all that
 // refers to them gets the new index. Of the names of a category the one that was read last stays.
-#include "report/load/load_finish.h"
+#include "report/load/load_state.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "protocol/base/origin.h"
 
 struct rank {
     uint32_t first;
@@ -16,13 +17,8 @@ struct rank {
 
 static int compare(const void *a, const void *b) {
     const struct rank *x = a, *y = b;
-    if (x->first != y->first) {
-        return x->first < y->first ? -1 : 1;
-    }
-    if (x->second != y->second) {
-        return x->second < y->second ? -1 : 1;
-    }
-    return x->old < y->old ? -1 : x->old > y->old;
+    int order = NVTXT_ORDER(x->first, y->first);
+    return order ?: NVTXT_ORDER(x->second, y->second) ?: NVTXT_ORDER(x->old, y->old);
 }
 
 // Sorts `rows` as the ranks say; `fresh` gets the new index of each old one. Returns 0 or -ENOMEM.
@@ -32,7 +28,7 @@ static int sort_rows(struct rank *ranks, size_t count, void *rows, size_t size, 
     }
     char *copy = malloc(count * size);
     if (!copy) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     qsort(ranks, count, sizeof(*ranks), compare);
     memcpy(copy, rows, count * size);
@@ -62,18 +58,18 @@ static int sort_all(struct report_load_state *load, struct orders *orders) {
         const struct report_thread *thread = &capture->threads[i];
         ranks[i] = (struct rank){thread->store, thread->global_tid, (uint32_t)i};
     }
-    r = r < 0 ? r
-              : sort_rows(ranks, capture->thread_count, capture->threads, sizeof(*capture->threads),
-                          orders->threads);
+    r = r
+            ?: sort_rows(ranks, capture->thread_count, capture->threads, sizeof(*capture->threads),
+                         orders->threads);
     for (size_t i = 0; i < capture->source_count && r == 0; i++) {
         const struct report_source *source = &capture->sources[i];
         // By the signed id: its sign bit turned over.
         ranks[i] =
             (struct rank){source->store, (uint64_t)source->id ^ UINT64_C(1) << 63, (uint32_t)i};
     }
-    return r < 0 ? r
-                 : sort_rows(ranks, capture->source_count, capture->sources,
-                             sizeof(*capture->sources), orders->sources);
+    return r
+               ?: sort_rows(ranks, capture->source_count, capture->sources,
+                            sizeof(*capture->sources), orders->sources);
 }
 
 static void renumber(struct report_load_state *load, const struct orders *orders) {
@@ -114,7 +110,7 @@ static int finish_categories(struct report_capture *capture, struct orders *orde
     }
     int r = fresh ? sort_rows(orders->ranks, capture->category_count, capture->categories,
                               sizeof(*capture->categories), fresh)
-                  : -ENOMEM;
+                  : nvtxt_origin(-ENOMEM);
     size_t kept = 0;
     for (size_t i = 0; i < capture->category_count && r == 0; i++) {
         const struct report_category *next = &capture->categories[i + 1];
@@ -134,16 +130,8 @@ static int finish_categories(struct report_capture *capture, struct orders *orde
 
 static int compare_diagnostics(const void *a, const void *b) {
     const struct report_load_diagnostic *x = a, *y = b;
-    if (x->source != y->source) {
-        return x->source < y->source ? -1 : 1;
-    }
-    if (x->row.line != y->row.line) {
-        return x->row.line < y->row.line ? -1 : 1;
-    }
-    if (x->row.column != y->row.column) {
-        return x->row.column < y->row.column ? -1 : 1;
-    }
-    return x->order < y->order ? -1 : x->order > y->order;
+    int order = NVTXT_ORDER(x->source, y->source) ?: NVTXT_ORDER(x->row.line, y->row.line);
+    return order ?: NVTXT_ORDER(x->row.column, y->row.column) ?: NVTXT_ORDER(x->order, y->order);
 }
 
 static int finish_diagnostics(struct report_load_state *load) {
@@ -154,7 +142,7 @@ static int finish_diagnostics(struct report_load_state *load) {
     struct report_diagnostic *rows =
         store_arena_take(&load->memory->bytes, count * sizeof(*rows), 16);
     if (!rows) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     qsort(load->diagnostics, count, sizeof(*load->diagnostics), compare_diagnostics);
     for (size_t i = 0; i < count; i++) {
@@ -171,7 +159,7 @@ static void trim(struct report_load_state *load) {
     struct report_capture *capture = load->capture;
     if (capture->event_count > 0 && capture->event_count < load->room.events) {
         void *exact = realloc(capture->events, capture->event_count * sizeof(*capture->events));
-        capture->events = exact ? exact : capture->events;
+        capture->events = exact ?: capture->events;
     }
 }
 
@@ -183,13 +171,15 @@ int report_load_finish(struct report_load_state *load) {
         .threads = malloc((capture->thread_count + 1) * sizeof(uint32_t)),
         .sources = malloc((capture->source_count + 1) * sizeof(uint32_t)),
     };
-    int r = orders.ranks && orders.processes && orders.threads && orders.sources ? 0 : -ENOMEM;
-    r = r < 0 ? r : sort_all(load, &orders);
+    int r = orders.ranks && orders.processes && orders.threads && orders.sources
+                ? 0
+                : nvtxt_origin(-ENOMEM);
+    r = r ?: sort_all(load, &orders);
     if (r == 0) {
         renumber(load, &orders);
         r = finish_categories(load->capture, &orders);
     }
-    r = r < 0 ? r : finish_diagnostics(load);
+    r = r ?: finish_diagnostics(load);
     trim(load);
     free(orders.ranks);
     free(orders.processes);

@@ -5,8 +5,7 @@
 // same names, for old viewers.
 #include <stdio.h>
 
-#include "report/load/load_names.h"
-#include "report/load/load_tables.h"
+#include "report/load/load_state.h"
 #include "store/db/sql.h"
 
 #define KERNELS "CUPTI_ACTIVITY_KIND_KERNEL"
@@ -58,7 +57,7 @@ static int take_kernel(struct report_load_state *load, const struct report_load_
                                    .call_start = sqlite3_column_int64(row, 6)};
     uint64_t tid = (uint64_t)sqlite3_column_int64(row, 5) & REPORT_TID_BITS;
     if (sqlite3_column_type(row, 5) == SQLITE_NULL ||
-        !report_idmap_get(&load->threads, tid, &kernel.thread)) {
+        !nvtxt_map_get(&load->threads, tid, &kernel.thread)) {
         kernel.thread = REPORT_NONE;
     }
     int rc = report_load_text(load, row, 3, 4, &kernel.name);

@@ -3,7 +3,7 @@
 // Texts are found by their bytes in hash tables. Rows mostly give a number for a text that was seen
 // before, so the numbers of a file are kept as well: then a row costs a comparison, or nothing.
 // Strings, threads and domains are looked up in the file when a row first names them.
-#include "report/load/load_names.h"
+#include "report/load/load_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,15 +55,15 @@ int report_load_word(struct report_load_state *load, struct nvtxt_slice text,
     return node ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int report_load_message(struct report_load_state *load, struct nvtxt_slice text, uint32_t *index) {
+static int find_message(struct report_load_state *load, struct nvtxt_slice text, uint32_t *index) {
     struct text_node *node = node_of(load, &load->messages, text);
     if (!node) {
         return SQLITE_NOMEM;
     }
     if (node->index == REPORT_NONE) {
         if (REPORT_GROW(load, messages, message_count) != SQLITE_OK ||
-            report_load_grow((void **)&load->last_names, &load->last_name_room,
-                             load->capture->message_count, sizeof(uint32_t)) != SQLITE_OK) {
+            report_load_grow(&load->last_names, &load->last_name_room, load->capture->message_count,
+                             sizeof(uint32_t)) != SQLITE_OK) {
             return SQLITE_NOMEM;
         }
         node->index = (uint32_t)load->capture->message_count;
@@ -111,14 +111,14 @@ static int find_name(struct report_load_state *load, uint32_t domain, uint32_t m
                      uint32_t *index) {
     uint64_t first = key_of_name(load->capture->names[*index].domain, message);
     uint64_t key = key_of_name(domain, message);
-    if (report_idmap_set(&load->names, first, *index) < 0) {
+    if (nvtxt_map_set(&load->names, first, *index) < 0) {
         return SQLITE_NOMEM;
     }
-    if (report_idmap_get(&load->names, key, index)) {
+    if (nvtxt_map_get(&load->names, key, index)) {
         return SQLITE_OK;
     }
     int rc = add_name(load, domain, message, index);
-    return rc ?: report_idmap_set(&load->names, key, *index) < 0 ? SQLITE_NOMEM : SQLITE_OK;
+    return rc ?: nvtxt_map_set(&load->names, key, *index) < 0 ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 // Most messages have one domain, so the name that a message had last is tried first.
@@ -138,7 +138,7 @@ int report_load_name(struct report_load_state *load, uint32_t domain, uint32_t m
 // ---- Of rows ------------------------------------------------------------------------------------
 
 static int text_of_id(struct report_load_state *load, int64_t id, uint32_t *index) {
-    if (report_idmap_get(&load->strings, (uint64_t)id, index)) {
+    if (nvtxt_map_get(&load->strings, (uint64_t)id, index)) {
         return SQLITE_OK;
     }
     struct nvtxt_slice text = {"", 0};
@@ -147,9 +147,9 @@ static int text_of_id(struct report_load_state *load, int64_t id, uint32_t *inde
         text.data = (const char *)sqlite3_column_text(load->find_string, 0);
         text.len = (size_t)sqlite3_column_bytes(load->find_string, 0);
     }
-    rc = rc ?: report_load_message(load, text, index);
+    rc = rc ?: find_message(load, text, index);
     rc = store_sql_done(load->find_string, rc);
-    return rc ?: report_idmap_set(&load->strings, (uint64_t)id, *index) < 0 ? SQLITE_NOMEM : rc;
+    return rc ?: nvtxt_map_set(&load->strings, (uint64_t)id, *index) < 0 ? SQLITE_NOMEM : rc;
 }
 
 int report_load_text(struct report_load_state *load, sqlite3_stmt *row, int text, int text_id,
@@ -162,7 +162,7 @@ int report_load_text(struct report_load_state *load, sqlite3_stmt *row, int text
         }
         return sqlite3_column_type(row, text_id) != SQLITE_NULL && load->find_string
                    ? text_of_id(load, id, index)
-                   : report_load_message(load, (struct nvtxt_slice){"", 0}, index);
+                   : find_message(load, (struct nvtxt_slice){"", 0}, index);
     }
     struct nvtxt_slice bytes = {data, (size_t)sqlite3_column_bytes(row, text)};
     struct report_load_near_text *near = &load->near_texts[(uint64_t)id % REPORT_NEAR];
@@ -171,7 +171,7 @@ int report_load_text(struct report_load_state *load, sqlite3_stmt *row, int text
         *index = near->message;
         return SQLITE_OK;
     }
-    int rc = report_load_message(load, bytes, index);
+    int rc = find_message(load, bytes, index);
     *near = (struct report_load_near_text){rc == SQLITE_OK, id, *index};
     return rc;
 }
@@ -179,12 +179,12 @@ int report_load_text(struct report_load_state *load, sqlite3_stmt *row, int text
 static int find_process(struct report_load_state *load, const struct report_load_file *file,
                         uint32_t pid, uint32_t *index) {
     struct report_capture *capture = load->capture;
-    if (report_idmap_get(&load->processes, pid, index)) {
+    if (nvtxt_map_get(&load->processes, pid, index)) {
         return SQLITE_OK;
     }
     *index = (uint32_t)capture->process_count;
     if (REPORT_GROW(load, processes, process_count) != SQLITE_OK ||
-        report_idmap_set(&load->processes, pid, *index) < 0) {
+        nvtxt_map_set(&load->processes, pid, *index) < 0) {
         return SQLITE_NOMEM;
     }
     capture->processes[capture->process_count++] =
@@ -196,13 +196,13 @@ static int find_thread(struct report_load_state *load, const struct report_load_
                        uint64_t global_tid, uint32_t *index) {
     struct report_capture *capture = load->capture;
     uint32_t process;
-    if (report_idmap_get(&load->threads, global_tid, index)) {
+    if (nvtxt_map_get(&load->threads, global_tid, index)) {
         return SQLITE_OK;
     }
     *index = (uint32_t)capture->thread_count;
     int rc = find_process(load, file, (uint32_t)(global_tid >> 24), &process);
     if (rc != SQLITE_OK || REPORT_GROW(load, threads, thread_count) != SQLITE_OK ||
-        report_idmap_set(&load->threads, global_tid, *index) < 0) {
+        nvtxt_map_set(&load->threads, global_tid, *index) < 0) {
         return SQLITE_NOMEM;
     }
     capture->threads[capture->thread_count++] =
@@ -246,12 +246,12 @@ static int find_domain(struct report_load_state *load, const struct report_load_
         *index = 0;
         return SQLITE_OK;
     }
-    if ((has_key(id) && report_idmap_get(&load->process_domains, key_of(pid, id), index)) ||
-        report_idmap_get(&load->file_domains, (uint64_t)id, index)) {
+    if ((has_key(id) && nvtxt_map_get(&load->process_domains, key_of(pid, id), index)) ||
+        nvtxt_map_get(&load->file_domains, (uint64_t)id, index)) {
         return SQLITE_OK;
     }
     int rc = file->ours ? domain_of_store(load, id, index) : default_domain(load, id, index);
-    if (rc == SQLITE_OK && report_idmap_set(&load->file_domains, (uint64_t)id, *index) < 0) {
+    if (rc == SQLITE_OK && nvtxt_map_set(&load->file_domains, (uint64_t)id, *index) < 0) {
         rc = SQLITE_NOMEM;
     }
     return rc;
@@ -283,10 +283,9 @@ static int load_domains(struct report_load_state *load, const struct report_load
         }
         rc = report_load_domain(load, name, &domain);
         if (rc == SQLITE_OK &&
-            ((has_key(id) &&
-              report_idmap_set(&load->process_domains, key_of(pid, id), domain) < 0) ||
-             (!report_idmap_get(&load->file_domains, (uint64_t)id, &known) &&
-              report_idmap_set(&load->file_domains, (uint64_t)id, domain) < 0))) {
+            ((has_key(id) && nvtxt_map_set(&load->process_domains, key_of(pid, id), domain) < 0) ||
+             (!nvtxt_map_get(&load->file_domains, (uint64_t)id, &known) &&
+              nvtxt_map_set(&load->file_domains, (uint64_t)id, domain) < 0))) {
             rc = SQLITE_NOMEM;
         }
     }
@@ -329,8 +328,7 @@ static int add_scope(struct report_load_state *load, const struct report_domain_
 
 bool report_load_find_scope(const struct report_load_state *load, uint64_t pid, int64_t domain_id,
                             uint32_t *index) {
-    return has_key(domain_id) &&
-           report_idmap_get(&load->file_scopes, key_of(pid, domain_id), index);
+    return has_key(domain_id) && nvtxt_map_get(&load->file_scopes, key_of(pid, domain_id), index);
 }
 
 static int find_scope(struct report_load_state *load, const struct report_load_file *file,
@@ -344,7 +342,7 @@ static int find_scope(struct report_load_state *load, const struct report_load_f
     int rc = find_domain(load, file, pid, domain_id, &scope.domain);
     rc = rc ?: add_scope(load, &scope, index);
     if (rc == SQLITE_OK && has_key(domain_id) &&
-        report_idmap_set(&load->file_scopes, key_of(pid, domain_id), *index) < 0) {
+        nvtxt_map_set(&load->file_scopes, key_of(pid, domain_id), *index) < 0) {
         rc = SQLITE_NOMEM;
     }
     return rc;
@@ -367,18 +365,18 @@ int report_load_bearer(struct report_load_state *load, const struct report_load_
 // ---- Stores and files ---------------------------------------------------------------------------
 
 void report_load_names_store(struct report_load_state *load) {
-    report_idmap_clear(&load->processes);
-    report_idmap_clear(&load->threads);
-    report_idmap_clear(&load->sources);
+    nvtxt_map_clear(&load->processes);
+    nvtxt_map_clear(&load->threads);
+    nvtxt_map_clear(&load->sources);
 }
 
 int report_load_names_file(struct report_load_state *load, const struct report_load_file *file) {
-    report_idmap_clear(&load->file_scopes);
-    report_idmap_clear(&load->process_domains);
-    report_idmap_clear(&load->file_domains);
+    nvtxt_map_clear(&load->file_scopes);
+    nvtxt_map_clear(&load->process_domains);
+    nvtxt_map_clear(&load->file_domains);
     memset(load->near, 0, sizeof(load->near));
     memset(load->near_texts, 0, sizeof(load->near_texts));
-    report_idmap_clear(&load->strings);
+    nvtxt_map_clear(&load->strings);
     int rc = SQLITE_OK;
     if (store_read_has_column(file->reader, "StringIds", "value", &rc)) {
         rc = store_sql_prepare(file->db, &load->find_string,
@@ -398,11 +396,11 @@ void report_load_names_leave(struct report_load_state *load) {
 }
 
 void report_load_names_deinit(struct report_load_state *load) {
-    struct report_idmap *maps[] = {&load->names,        &load->processes,   &load->threads,
-                                   &load->sources,      &load->file_scopes, &load->process_domains,
-                                   &load->file_domains, &load->strings};
+    struct nvtxt_map *maps[] = {&load->names,        &load->processes,   &load->threads,
+                                &load->sources,      &load->file_scopes, &load->process_domains,
+                                &load->file_domains, &load->strings};
     for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
-        report_idmap_deinit(maps[i]);
+        nvtxt_map_deinit(maps[i]);
     }
     nvtxt_hash_deinit(&load->messages);
     nvtxt_hash_deinit(&load->words);

@@ -3,12 +3,11 @@
 // One scan by rowid. Three more statements go along with it in the same order: the ranges whose end
 // was filled in, and which rows came from which source. Columns that a file lacks are NULL; the
 // columns of the extension `nvtx` are read only where a source had it.
-#include "report/load/load_rows.h"
+#include "report/load/load_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "report/load/load_names.h"
 #include "store/db/sql.h"
 
 #define CHECK_EVERY 4096 // rows
@@ -84,26 +83,26 @@ static int find_width(const struct report_load_file *file, bool *wide) {
 // Five columns that are not there, or only NULL, are not read.
 static int narrow(struct scan *scan) {
     bool any = false;
-    int rc = find_width(scan->file, &scan->wide);
+    int r = find_width(scan->file, &scan->wide);
     for (int i = WIDE; scan->wide && !any && i < COLUMNS; i++) {
-        any = store_read_has_column(scan->file->reader, "NVTX_EVENTS", names[i], &rc);
+        any = store_read_has_column(scan->file->reader, "NVTX_EVENTS", names[i], &r);
     }
     scan->wide = scan->wide && any;
-    return rc;
+    return r;
 }
 
 // "SELECT rowid, eventType, ..." over the columns that the table has.
 static int prepare_rows(struct scan *scan) {
     char sql[640] = "SELECT rowid, eventType";
     size_t len = strlen(sql);
-    int rc = narrow(scan);
+    int r = narrow(scan);
     for (int i = START; i < (scan->wide ? COLUMNS : WIDE); i++) {
-        bool there = store_read_has_column(scan->file->reader, "NVTX_EVENTS", names[i], &rc);
+        bool there = store_read_has_column(scan->file->reader, "NVTX_EVENTS", names[i], &r);
         len +=
             (size_t)snprintf(sql + len, sizeof(sql) - len, there ? ", \"%s\"" : ", NULL", names[i]);
     }
     snprintf(sql + len, sizeof(sql) - len, " FROM NVTX_EVENTS WHERE rowid BETWEEN ?1 AND ?2");
-    return rc ?: store_sql_prepare(scan->file->db, &scan->rows, sql);
+    return r ?: store_sql_prepare(scan->file->db, &scan->rows, sql);
 }
 
 // Both begin near the first row that is read: a store may have long tables of older ones.
@@ -116,12 +115,13 @@ static int prepare_cursors(struct scan *scan, int64_t first) {
     int rc = store_sql_prepare(scan->file->db, &scan->unclosed.stmt,
                                "SELECT eventRow, eventRow, 1 FROM NVTXT_UNCLOSED "
                                "WHERE eventRow >= ?1 ORDER BY eventRow");
-    rc = rc
-             ?: store_sql_prepare(scan->file->db, &scan->sources.stmt,
-                                  "SELECT firstRow, lastRow, sourceId FROM NVTXT_EVENT_SOURCES "
-                                  "WHERE firstRow >= ifnull((SELECT max(firstRow) FROM "
-                                  "NVTXT_EVENT_SOURCES WHERE firstRow <= ?1), ?1) "
-                                  "ORDER BY firstRow");
+    if (rc == 0) {
+        rc = store_sql_prepare(scan->file->db, &scan->sources.stmt,
+                               "SELECT firstRow, lastRow, sourceId FROM NVTXT_EVENT_SOURCES "
+                               "WHERE firstRow >= ifnull((SELECT max(firstRow) FROM "
+                               "NVTXT_EVENT_SOURCES WHERE firstRow <= ?1), ?1) "
+                               "ORDER BY firstRow");
+    }
     rc = rc ?: store_sql_bind(scan->unclosed.stmt, "i", first);
     return rc ?: store_sql_bind(scan->sources.stmt, "i", first);
 }
@@ -180,7 +180,20 @@ static void widen(struct report_load_state *load, const struct report_event *eve
     load->any = true;
 }
 
-// What few events have.
+// A place for what few events have.
+static struct report_more *make_more(struct report_load_state *load, struct report_event *event) {
+    if (event->more != REPORT_NONE) {
+        return &load->capture->more[event->more];
+    }
+    if (REPORT_GROW(load, more, more_count) != SQLITE_OK) {
+        return NULL;
+    }
+    event->more = (uint32_t)load->capture->more_count++;
+    struct report_more *more = &load->capture->more[event->more];
+    *more = (struct report_more){.end_global_tid = 0};
+    return more;
+}
+
 static int read_more(struct scan *scan, struct report_event *event) {
     struct report_load_state *load = scan->load;
     sqlite3_stmt *row = scan->rows;
@@ -204,14 +217,13 @@ static int read_more(struct scan *scan, struct report_event *event) {
     if (!elsewhere && len == 0) {
         return SQLITE_OK;
     }
-    if (REPORT_GROW(load, more, more_count) != SQLITE_OK) {
+    struct report_more *more = make_more(load, event);
+    if (!more) {
         return SQLITE_NOMEM;
     }
-    event->more = (uint32_t)load->capture->more_count;
-    load->capture->more[load->capture->more_count++] =
-        (struct report_more){.json = {len ? json : NULL, len},
-                             .end_global_tid = elsewhere ? ended : 0,
-                             .ended_elsewhere = elsewhere};
+    more->json = (struct nvtxt_slice){len ? json : NULL, len};
+    more->end_global_tid = elsewhere ? ended : 0;
+    more->ended_elsewhere = elsewhere;
     return SQLITE_OK;
 }
 
@@ -222,9 +234,11 @@ static int read_names(struct report_load_state *load, const struct report_load_f
     int rc = report_load_bearer(load, file, tid, sqlite3_column_int64(row, DOMAIN_ID),
                                 &event->thread, &event->scope);
     rc = rc ?: report_load_text(load, row, TEXT, TEXT_ID, &message);
-    return rc
-               ?: report_load_name(load, load->capture->scopes[event->scope].domain, message,
-                                   &event->name);
+    if (rc != 0) {
+        return rc;
+    }
+    return report_load_name(load, load->capture->scopes[event->scope].domain, message,
+                            &event->name);
 }
 
 static void read_times(sqlite3_stmt *row, struct report_event *event) {
@@ -243,7 +257,7 @@ static void read_times(sqlite3_stmt *row, struct report_event *event) {
 // Most rows have the source of the row before.
 static uint32_t source_of(struct scan *scan, int64_t id) {
     if (!scan->has_source || scan->source_id != id) {
-        if (!report_idmap_get(&scan->load->sources, (uint64_t)id, &scan->source)) {
+        if (!nvtxt_map_get(&scan->load->sources, (uint64_t)id, &scan->source)) {
             scan->source = REPORT_NONE;
         }
         scan->source_id = id;
@@ -277,16 +291,26 @@ static int read_row(struct report_load_state *load, const struct report_load_fil
     return read_names(load, file, row, event);
 }
 
+// A range that ends before it starts has no length.
+static int turn(struct report_load_state *load, struct report_event *event) {
+    struct report_more *more = make_more(load, event);
+    if (!more) {
+        return SQLITE_NOMEM;
+    }
+    more->given_end = event->end;
+    event->flags |= REPORT_BACKWARD;
+    event->end = event->start;
+    return SQLITE_OK;
+}
+
 static int add_event(struct report_load_state *load, const struct report_event *event) {
     int rc = REPORT_GROW(load, events, event_count);
     if (rc == SQLITE_OK) {
         struct report_event *added = &load->capture->events[load->capture->event_count++];
         widen(load, event);
         *added = *event;
-        if (!(added->flags & REPORT_OPEN) && added->end < added->start) {
-            added->flags |= REPORT_BACKWARD;
-            added->end = added->start;
-        }
+        bool backward = !(added->flags & REPORT_OPEN) && added->end < added->start;
+        rc = backward ? turn(load, added) : rc;
     }
     return rc;
 }
@@ -363,8 +387,8 @@ static int take_open_range(struct report_load_state *load, const struct report_l
     if (!is_wanted(load, file, &event)) {
         return SQLITE_OK;
     }
-    if (!report_idmap_get(&load->sources, (uint64_t)sqlite3_column_int64(row, source),
-                          &event.source)) {
+    if (!nvtxt_map_get(&load->sources, (uint64_t)sqlite3_column_int64(row, source),
+                       &event.source)) {
         event.source = REPORT_NONE;
     }
     struct scan scan = {.load = load, .file = file, .wide = wide, .rows = row};
@@ -414,15 +438,6 @@ static int count_at_most(const struct report_load_state *load, const struct repo
     return rc;
 }
 
-// A time since the epoch as the file has it, or the nearest one.
-static int64_t time_in(const struct report_load_file *file, int64_t time) {
-    int64_t result;
-    if (__builtin_sub_overflow(time, file->offset_ns, &result)) {
-        return time < 0 ? INT64_MIN : INT64_MAX;
-    }
-    return result;
-}
-
 // What is_wanted() takes.
 static int count_wanted(const struct report_load_state *load, const struct report_load_file *file,
                         int64_t *rows) {
@@ -430,16 +445,17 @@ static int count_wanted(const struct report_load_state *load, const struct repor
     const struct store_span *spans = NULL;
     size_t count = 0;
     int rc = store_read_spans(file->reader, &load->window, &spans, &count);
-    rc = rc
-             ?: store_sql_prepare(file->db, &stmt,
-                                  "SELECT count(*) " OF_EVENTS " AND rowid BETWEEN ?1 AND ?2 "
-                                  "AND start <= ?3 AND CASE WHEN eventType IN (34, 65) THEN start "
-                                  "ELSE ifnull(end, 9223372036854775807) END >= ?4");
+    if (rc == 0) {
+        rc = store_sql_prepare(file->db, &stmt,
+                               "SELECT count(*) " OF_EVENTS " AND rowid BETWEEN ?1 AND ?2 "
+                               "AND start <= ?3 AND CASE WHEN eventType IN (34, 65) THEN start "
+                               "ELSE ifnull(end, 9223372036854775807) END >= ?4");
+    }
     for (size_t i = 0; i < count && rc == SQLITE_OK; i++) {
         int64_t here = 0;
         rc = store_sql_bind(stmt, "iiii", spans[i].first, spans[i].last,
-                            time_in(file, load->window.until_ns),
-                            time_in(file, load->window.since_ns));
+                            nvtxt_time_minus(load->window.until_ns, file->offset_ns),
+                            nvtxt_time_minus(load->window.since_ns, file->offset_ns));
         rc = rc ?: store_sql_run_int(stmt, &here);
         *rows += here;
     }
@@ -450,6 +466,6 @@ static int count_wanted(const struct report_load_state *load, const struct repor
 int report_load_count(const struct report_load_state *load, struct report_load_file *file,
                       bool exactly, int64_t *rows) {
     *rows = 0;
-    int rc = store_read_offset(file->reader, &file->offset_ns);
-    return rc ? rc : exactly ? count_wanted(load, file, rows) : count_at_most(load, file, rows);
+    int r = store_read_offset(file->reader, &file->offset_ns);
+    return r ?: exactly ? count_wanted(load, file, rows) : count_at_most(load, file, rows);
 }

@@ -9,14 +9,16 @@
 
 #include <sqlite3.h>
 
-#include "protocol/base/hash.h"
+#include "protocol/base/clock.h"
+#include "protocol/table/arrays.h"
+#include "protocol/table/hash.h"
 #include "report/load/capture.h"
-#include "report/load/idmap.h"
 #include "store/read/reader_tables.h"
 #include "store/value/arena.h"
 
 #define REPORT_TID_BITS UINT64_C(0xFFFFFFFFFFFF) // PID and TID; an export has more above
 #define REPORT_NEAR 1024                         // a power of two
+#define REPORT_EVENTS_MAX (UINT32_MAX - 1)       // so that there is an index for none
 #define REPORT_ROW_BITS 40                       // row = segment << 40 | rowid
 
 // What a capture owns beside its arrays.
@@ -64,17 +66,17 @@ struct report_load_state {
     uint64_t row_texts, rows_began;
     struct store_arena nodes; // of the tables below
     struct nvtxt_hash messages, words, scopes;
-    struct report_idmap names; // domain << 32 | message
-    uint32_t *last_names;      // of each message; owned
+    struct nvtxt_map names; // domain << 32 | message
+    uint32_t *last_names;   // of each message; owned
     size_t last_name_room;
     // Of the store that is read.
-    struct report_idmap processes, threads, sources;
+    struct nvtxt_map processes, threads, sources;
     // Of the file that is read.
-    struct report_idmap file_scopes;     // by PID and domain id
-    struct report_idmap process_domains; // of an export: names of domains by PID and domain id
-    struct report_idmap file_domains;    // by domain id
-    struct report_idmap texts;           // textId of rows with a text
-    struct report_idmap strings;         // textId of rows without one
+    struct nvtxt_map file_scopes;     // by PID and domain id
+    struct nvtxt_map process_domains; // of an export: names of domains by PID and domain id
+    struct nvtxt_map file_domains;    // by domain id
+    struct nvtxt_map texts;           // textId of rows with a text
+    struct nvtxt_map strings;         // textId of rows without one
     // What was found last, for rows that are like those before.
     struct report_load_near {
         bool set;
@@ -91,18 +93,22 @@ struct report_load_state {
     sqlite3_stmt *find_domain, *find_string;
     // Of all.
     struct report_load_diagnostic *diagnostics; // owned
-    size_t diagnostic_count, diagnostic_room;
+    size_t diagnostic_count;
     bool any;
 };
 
 // Room for one more element of an array of the capture. Returns 0 or SQLITE_NOMEM.
 #define REPORT_GROW(load, array, count)                                                            \
-    report_load_grow((void **)&(load)->capture->array, &(load)->room.array,                        \
-                     (load)->capture->count, sizeof(*(load)->capture->array))
-int report_load_grow(void **array, size_t *room, size_t count, size_t size);
+    report_load_grow(&(load)->capture->array, &(load)->room.array, (load)->capture->count,         \
+                     sizeof(*(load)->capture->array))
+static inline int report_load_grow(void *array, size_t *room, size_t count, size_t size) {
+    bool fits = count < REPORT_EVENTS_MAX && nvtxt_grow(array, room, count + 1, size) == 0;
+    return fits ? SQLITE_OK : SQLITE_NOMEM;
+}
 
-// SQLITE_INTERRUPT when the load has to stop; asked now and then while rows are read.
-int report_load_check(struct report_load_state *load);
+static inline bool report_load_interrupted(const struct report_load_state *load) {
+    return load->interrupted && load->interrupted();
+}
 
 // What the texts and tables of the load take by now.
 static inline uint64_t report_load_texts(const struct report_load_state *load) {
@@ -111,13 +117,80 @@ static inline uint64_t report_load_texts(const struct report_load_state *load) {
 
 // A time of the file since the Unix epoch, or the nearest one that an int64_t can hold.
 static inline int64_t report_load_time(const struct report_load_file *file, int64_t time) {
-    int64_t result;
-    if (__builtin_add_overflow(time, file->offset_ns, &result)) {
-        return time < 0 ? INT64_MIN : INT64_MAX;
-    }
-    return result;
+    return nvtxt_time_plus(time, file->offset_ns);
 }
 
 static inline int64_t report_load_row(const struct report_load_file *file, int64_t rowid) {
     return (int64_t)((uint64_t)file->segment << REPORT_ROW_BITS | (uint64_t)rowid);
 }
+
+// ---- load_memory
+
+// SQLITE_INTERRUPT when the load has to stop; asked now and then while rows are read. It sets
+// `too_large` when the load takes too much at least. The rows to come count when some were read,
+// for they say how long texts are, and so what to allow.
+int report_load_check(struct report_load_state *load);
+
+// The bytes that the load will take if the texts of the rows to come are like those of the rows
+// before, or longer by a sixteenth.
+uint64_t report_load_needs(const struct report_load_state *load);
+
+// ---- load_names: what events refer to, each once: messages, names, domains, scopes, processes,
+// threads. What is not there yet is added.
+
+// Begins with a store, and with a file of it; leaves the file before it is closed.
+void report_load_names_store(struct report_load_state *load);
+int report_load_names_file(struct report_load_state *load, const struct report_load_file *file);
+void report_load_names_leave(struct report_load_state *load);
+void report_load_names_deinit(struct report_load_state *load);
+
+// A text that lives as long as the capture, kept once.
+int report_load_word(struct report_load_state *load, struct nvtxt_slice text,
+                     struct nvtxt_slice *word);
+int report_load_domain(struct report_load_state *load, struct nvtxt_slice name, uint32_t *index);
+int report_load_name(struct report_load_state *load, uint32_t domain, uint32_t message,
+                     uint32_t *index);
+
+// The message of a row: `text`, or where that is NULL the string of `textId`.
+int report_load_text(struct report_load_state *load, sqlite3_stmt *row, int text, int text_id,
+                     uint32_t *index);
+
+// The thread, and the scope of the domain of that id in its process. `global_tid` is without what
+// an export has above PID and TID.
+int report_load_bearer(struct report_load_state *load, const struct report_load_file *file,
+                       uint64_t global_tid, int64_t domain_id, uint32_t *thread, uint32_t *scope);
+
+// The scope if the capture has it. The id of the process is its PID.
+bool report_load_find_scope(const struct report_load_state *load, uint64_t pid, int64_t domain_id,
+                            uint32_t *index);
+
+// ---- load_tables, load_bearers, load_kernels: what a file has beside its events
+
+// Before the events: facts, sources, diagnostics, losses. Counters of a source are totals, so those
+// of a later file of the store replace them.
+int report_load_facts(struct report_load_state *load, const struct report_load_file *file);
+int report_load_sources(struct report_load_state *load, const struct report_load_file *file);
+
+// After them: names of the processes, threads and categories that events have.
+int report_load_bearers(struct report_load_state *load, const struct report_load_file *file);
+
+// The kernels of an export, after the events.
+int report_load_kernels(struct report_load_state *load, const struct report_load_file *file);
+
+// ---- load_rows: the events of a file
+
+// The rows of NVTX_EVENTS that lie in the window. The sources of the file are known.
+int report_load_rows(struct report_load_state *load, const struct report_load_file *file);
+
+// The open ranges of the newest file of a store.
+int report_load_open_ranges(struct report_load_state *load, const struct report_load_file *file);
+
+// How many events report_load_rows() will take: exactly, which looks at each row of the window, or
+// at most.
+int report_load_count(const struct report_load_state *load, struct report_load_file *file,
+                      bool exactly, int64_t *rows);
+
+// ---- load_finish
+
+// After the last file. Returns 0 or -ENOMEM.
+int report_load_finish(struct report_load_state *load);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Small tables, a statement each. A column that an older version lacks is NULL.
-#include "report/load/load_tables.h"
+#include "report/load/load_state.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "report/load/load_names.h"
 #include "store/db/sql.h"
 
 // A view of the column, kept once; data NULL for NULL.
@@ -56,15 +54,12 @@ static int load_product(struct report_load_state *load, const struct report_load
 static int load_tables(struct report_load_state *load, const struct report_load_file *file) {
     struct report_store *store = &load->capture->stores[file->store];
     sqlite3_stmt *row = NULL;
-    size_t room = 0;
     int rc = store_sql_prepare(file->db, &row,
                                "SELECT name FROM sqlite_master WHERE type = 'table' "
                                "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name");
     while (store_sql_next(row, &rc)) {
-        rc = report_load_grow((void **)&store->tables, &room, store->table_count,
-                              sizeof(*store->tables));
-        rc = rc ?: word_at(load, row, 0, &store->tables[store->table_count]);
-        store->table_count += rc == SQLITE_OK;
+        struct nvtxt_slice *table = nvtxt_add(&store->tables, &store->table_count, sizeof(*table));
+        rc = table ? word_at(load, row, 0, table) : SQLITE_NOMEM;
     }
     sqlite3_finalize(row);
     return rc;
@@ -87,12 +82,12 @@ int report_load_facts(struct report_load_state *load, const struct report_load_f
 
 static int find_source(struct report_load_state *load, int64_t id, uint32_t *index) {
     struct report_capture *capture = load->capture;
-    if (report_idmap_get(&load->sources, (uint64_t)id, index)) {
+    if (nvtxt_map_get(&load->sources, (uint64_t)id, index)) {
         return SQLITE_OK;
     }
     *index = (uint32_t)capture->source_count;
     if (REPORT_GROW(load, sources, source_count) != SQLITE_OK ||
-        report_idmap_set(&load->sources, (uint64_t)id, *index) < 0) {
+        nvtxt_map_set(&load->sources, (uint64_t)id, *index) < 0) {
         return SQLITE_NOMEM;
     }
     capture->sources[capture->source_count++] = (struct report_source){.id = id};
@@ -146,20 +141,18 @@ static int each_source(struct report_load_state *load, const struct report_load_
 }
 
 static int take_diagnostic(struct report_load_state *load, sqlite3_stmt *row) {
-    struct report_load_diagnostic *diagnostic;
     uint32_t source;
-    if (!report_idmap_get(&load->sources, (uint64_t)sqlite3_column_int64(row, 0), &source)) {
+    if (!nvtxt_map_get(&load->sources, (uint64_t)sqlite3_column_int64(row, 0), &source)) {
         return SQLITE_OK;
     }
-    int rc = report_load_grow((void **)&load->diagnostics, &load->diagnostic_room,
-                              load->diagnostic_count, sizeof(*load->diagnostics));
-    if (rc != SQLITE_OK) {
-        return rc;
+    struct report_load_diagnostic *diagnostic =
+        nvtxt_add(&load->diagnostics, &load->diagnostic_count, sizeof(*diagnostic));
+    if (!diagnostic) {
+        return SQLITE_NOMEM;
     }
-    diagnostic = &load->diagnostics[load->diagnostic_count];
     *diagnostic = (struct report_load_diagnostic){
         .source = source,
-        .order = load->diagnostic_count++,
+        .order = load->diagnostic_count - 1,
         .row = {.line = sqlite3_column_int64(row, 1), .column = sqlite3_column_int64(row, 2)}};
     struct nvtxt_slice *const words[] = {&diagnostic->row.severity, &diagnostic->row.stage,
                                          &diagnostic->row.code, &diagnostic->row.message,

@@ -3,15 +3,11 @@
 // First the instances of both operands are paired by their ids. Then, of two integers, every result
 // is computed exactly, and the largest and the negative ones decide the type of the whole; only
 // then are they put into it. Otherwise double does all.
-#include "report/metric/arithmetic.h"
-
-#include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/hash.h"
-#include "report/metric/wide.h"
+#include "protocol/base/origin.h"
+#include "report/metric/program.h"
 
 // One result: of two operands, or of one that is copied (the other is NULL).
 struct pair {
@@ -29,12 +25,8 @@ struct work {
     enum report_type type;
 };
 
-static bool is_integer(enum report_type type) {
-    return type == REPORT_U32 || type == REPORT_U64;
-}
-
 static double as_real(const struct report_value *value) {
-    return is_integer(value->type) ? (double)value->u64 : value->real;
+    return report_type_is_integer(value->type) ? (double)value->u64 : value->real;
 }
 
 static struct report_value make_real(enum report_type type, double real) {
@@ -53,11 +45,6 @@ static uint64_t id_hash(const struct report_id *id) {
     return id->is_text ? nvtxt_hash_bytes(id->text) : nvtxt_hash_number(id->number);
 }
 
-static bool id_equal(const struct report_id *a, const struct report_id *b) {
-    return a->is_text == b->is_text &&
-           (a->is_text ? nvtxt_slice_equal(a->text, b->text) : a->number == b->number);
-}
-
 static void add_pair(struct work *work, const struct report_instance *left,
                      const struct report_instance *right) {
     work->pairs[work->count++] = (struct pair){
@@ -68,19 +55,19 @@ static void add_pair(struct work *work, const struct report_instance *left,
 static bool same_ids(const struct report_metric *left, const struct report_metric *right) {
     bool same = left->instance_count == right->instance_count;
     for (size_t i = 0; same && i < left->instance_count; i++) {
-        same = id_equal(&left->instances[i].id, &right->instances[i].id);
+        same = report_id_equal(&left->instances[i].id, &right->instances[i].id);
     }
     return same;
 }
 
 static int put_into(struct nvtxt_hash *table, struct found *founds,
                     const struct report_metric *metric) {
-    int result = 0;
-    for (size_t i = 0; !result && i < metric->instance_count; i++) {
+    int r = 0;
+    for (size_t i = 0; !r && i < metric->instance_count; i++) {
         founds[i] = (struct found){.instance = &metric->instances[i]};
-        result = nvtxt_hash_add(table, &founds[i].node, id_hash(&metric->instances[i].id));
+        r = nvtxt_hash_add(table, &founds[i].node, id_hash(&metric->instances[i].id));
     }
-    return result;
+    return r;
 }
 
 static int join(struct work *work, const struct report_metric *left,
@@ -88,12 +75,12 @@ static int join(struct work *work, const struct report_metric *left,
     bool all = work->op == REPORT_STEP_ADD || work->op == REPORT_STEP_SUBTRACT;
     struct nvtxt_hash table = {NULL, 0, 0};
     struct found *founds = malloc((right->instance_count + 1) * sizeof(*founds)), *found;
-    int result = founds ? put_into(&table, founds, right) : -ENOMEM;
-    for (size_t i = 0; !result && i < left->instance_count; i++) {
+    int r = founds ? put_into(&table, founds, right) : nvtxt_origin(-ENOMEM);
+    for (size_t i = 0; !r && i < left->instance_count; i++) {
         const struct report_instance *instance = &left->instances[i];
         uint64_t hash = id_hash(&instance->id);
         NVTXT_HASH_FIND(found, node, &table, hash,
-                        !found->used && id_equal(&found->instance->id, &instance->id));
+                        !found->used && report_id_equal(&found->instance->id, &instance->id));
         if (found || all) {
             add_pair(work, instance, found ? found->instance : NULL);
         }
@@ -101,14 +88,14 @@ static int join(struct work *work, const struct report_metric *left,
             found->used = true;
         }
     }
-    for (size_t i = 0; !result && all && i < right->instance_count; i++) {
+    for (size_t i = 0; !r && all && i < right->instance_count; i++) {
         if (!founds[i].used) {
             add_pair(work, NULL, founds[i].instance);
         }
     }
     nvtxt_hash_deinit(&table);
     free(founds);
-    return result;
+    return r;
 }
 
 static int make_pairs(struct work *work, const struct report_metric *left,
@@ -118,7 +105,7 @@ static int make_pairs(struct work *work, const struct report_metric *left,
     work->of_values = (struct pair){NULL, &left->value, &right->value};
     work->pairs = malloc((most + 1) * sizeof(*work->pairs));
     if (!work->pairs) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (left->instanced && right->instanced && !same_ids(left, right)) {
         return join(work, left, right);
@@ -140,7 +127,7 @@ static int make_pairs(struct work *work, const struct report_metric *left,
 
 static struct report_exact exact_of(struct work *work, const struct pair *pair) {
     if (!pair->left || !pair->right) {
-        return (struct report_exact){false, (pair->left ? pair->left : pair->right)->u64};
+        return (struct report_exact){false, (pair->left ?: pair->right)->u64};
     }
     unsigned __int128 a = pair->left->u64, b = pair->right->u64;
     switch (work->op) {
@@ -181,7 +168,7 @@ static int with_integers(struct work *work, struct report_metric *result,
                          struct report_instance *instances) {
     struct report_exact *exact = malloc((work->count + 1) * sizeof(*exact));
     if (!exact) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     struct report_wide sum = {{0}}, one;
     for (size_t i = 0; i < work->count; i++) {
@@ -208,7 +195,7 @@ static int with_integers(struct work *work, struct report_metric *result,
 
 static double real_of(const struct work *work, const struct pair *pair) {
     if (!pair->left || !pair->right) {
-        return as_real(pair->left ? pair->left : pair->right);
+        return as_real(pair->left ?: pair->right);
     }
     double a = as_real(pair->left), b = as_real(pair->right);
     switch (work->op) {
@@ -236,14 +223,14 @@ static void with_reals(const struct work *work, struct report_metric *result,
 
 // ---- Operators ----------------------------------------------------------------------------------
 
-int report_add_notes(struct report_metric *result, const char *const *notes, size_t count,
+static int add_notes(struct report_metric *result, const char *const *notes, size_t count,
                      struct store_arena *arena) {
     if (count == 0) {
         return 0;
     }
     const char **all = store_arena_take(arena, (result->note_count + count) * sizeof(*all), 8);
     if (!all) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     size_t used = result->note_count;
     memcpy(all, used ? result->notes : notes, used * sizeof(*all));
@@ -273,17 +260,17 @@ static int note(const struct work *work, const struct report_step *step, bool bo
     if (both && work->sums && step->kind == REPORT_STEP_DIVIDE && !step->revised) {
         notes[count++] = "sum of ratios; consider revise_avg()";
     }
-    return report_add_notes(result, notes, count, arena);
+    return add_notes(result, notes, count, arena);
 }
 
 static int compute(struct work *work, struct report_metric *result, struct store_arena *arena) {
     struct report_instance *instances =
         store_arena_take(arena, (work->count + 1) * sizeof(*instances), 8);
     if (!instances) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     int status = 0;
-    if (is_integer(work->type)) {
+    if (report_type_is_integer(work->type)) {
         status = with_integers(work, result, instances);
     } else {
         with_reals(work, result, instances);
@@ -303,18 +290,18 @@ int report_combine(struct report_metric *result, const struct report_step *step,
                         .sums = result->instanced && !from_operands,
                         .type = left->type > right->type ? left->type : right->type};
     int status = make_pairs(&work, left, right);
-    status = status ? status : compute(&work, result, arena);
+    status = status ?: compute(&work, result, arena);
     free(work.pairs);
-    status = status ? status : report_add_notes(result, left->notes, left->note_count, arena);
-    status = status ? status : report_add_notes(result, right->notes, right->note_count, arena);
-    return status ? status : note(&work, step, both, result, arena);
+    status = status ?: add_notes(result, left->notes, left->note_count, arena);
+    status = status ?: add_notes(result, right->notes, right->note_count, arena);
+    return status ?: note(&work, step, both, result, arena);
 }
 
 // ---- Functions ----------------------------------------------------------------------------------
 
 static int compare_values(const struct report_value *a, const struct report_value *b) {
-    return is_integer(a->type) ? (a->u64 > b->u64) - (a->u64 < b->u64)
-                               : (a->real > b->real) - (a->real < b->real);
+    return report_type_is_integer(a->type) ? NVTXT_ORDER(a->u64, b->u64)
+                                           : NVTXT_ORDER(a->real, b->real);
 }
 
 static struct report_value extreme(const struct report_metric *metric, int sign) {
@@ -335,7 +322,7 @@ static struct sums sums_of(const struct report_metric *metric) {
     struct sums sums = {.real = 0};
     for (size_t i = 0; i < metric->instance_count; i++) {
         const struct report_value *value = &metric->instances[i].value;
-        if (is_integer(value->type)) {
+        if (report_type_is_integer(value->type)) {
             report_wide_add(&sums.wide, (struct report_exact){false, value->u64});
         } else {
             sums.real += value->real;
@@ -347,13 +334,18 @@ static struct sums sums_of(const struct report_metric *metric) {
 // The sum of the instances; an integer one that does not fit is double.
 static struct report_value total(const struct report_metric *metric) {
     struct sums sums = sums_of(metric);
-    return is_integer(metric->type) ? integer_value(type_for(metric->type, &sums.wide), &sums.wide)
-                                    : make_real(metric->type, sums.real);
+    return report_type_is_integer(metric->type)
+               ? integer_value(type_for(metric->type, &sums.wide), &sums.wide)
+               : make_real(metric->type, sums.real);
 }
 
+// Without instances it is the value, as a double.
 static struct report_value average(const struct report_metric *metric) {
+    if (metric->instance_count == 0) {
+        return make_real(REPORT_DOUBLE, as_real(&metric->value));
+    }
     struct sums sums = sums_of(metric);
-    double sum = is_integer(metric->type) ? report_wide_double(&sums.wide) : sums.real;
+    double sum = report_type_is_integer(metric->type) ? report_wide_double(&sums.wide) : sums.real;
     return make_real(REPORT_DOUBLE, sum / (double)metric->instance_count);
 }
 
@@ -367,13 +359,14 @@ static int settle_type(struct report_metric *metric, struct store_arena *arena) 
     struct report_instance *instances =
         store_arena_take(arena, (count + 1) * sizeof(*instances), 8);
     if (!instances) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < count; i++) {
         const struct report_value *value = &metric->instances[i].value;
         instances[i].id = metric->instances[i].id;
-        instances[i].value = is_integer(type) ? (struct report_value){type, .u64 = value->u64}
-                                              : make_real(type, as_real(value));
+        instances[i].value = report_type_is_integer(type)
+                                 ? (struct report_value){type, .u64 = value->u64}
+                                 : make_real(type, as_real(value));
     }
     metric->instances = instances;
     metric->type = type;
@@ -382,7 +375,8 @@ static int settle_type(struct report_metric *metric, struct store_arena *arena) 
 
 static int revise(struct report_metric *result, enum report_step_kind kind,
                   struct store_arena *arena) {
-    if (!result->instanced || result->instance_count == 0) {
+    bool none = result->instance_count == 0 && kind != REPORT_STEP_REVISE_AVG;
+    if (!result->instanced || none) {
         return 0;
     }
     result->value = kind == REPORT_STEP_REVISE_MIN   ? extreme(result, -1)
@@ -403,7 +397,7 @@ static void pick(struct report_metric *result, const struct report_step *step) {
     const struct report_value *found = NULL;
     struct report_value value = result->value;
     for (size_t i = 0; i < result->instance_count; i++) {
-        if (!found && id_equal(&result->instances[i].id, &step->id)) {
+        if (!found && report_id_equal(&result->instances[i].id, &step->id)) {
             found = &result->instances[i].value;
         }
     }

@@ -4,8 +4,7 @@
 // includes it.
 #pragma once
 
-#include "protocol/base/hash.h"
-#include "report/catalogue/catalogue.h"
+#include "protocol/table/hash.h"
 #include "report/metric/definitions.h"
 #include "report/metric/expression.h"
 #include "store/value/arena.h"
@@ -40,6 +39,7 @@ struct report_definitions {
     enum report_aggregate aggregate;
     char (*listed)[REPORT_METRIC_NAME_BYTES]; // the names of the catalogue; owned
     size_t listed_count;
+    const struct report_given *given; // borrowed; NULL: the catalogue
     struct report_left_out *left_out; // of the arena
 };
 
@@ -47,8 +47,8 @@ struct report_definitions {
 struct report_defined *report_definitions_find(const struct report_definitions *definitions,
                                                struct nvtxt_slice name);
 
-// Makes room for a definition of that name and puts it in. Returns 0, 1 with a fault when the name
-// is no name or there already, or -ENOMEM.
+// Makes room for a definition of that name and puts it in. Returns 0, NVTXT_WRONG with a fault when
+// the name is no name or there already, or -ENOMEM.
 int report_definitions_put(struct report_definitions *definitions, struct nvtxt_slice name,
                            struct report_defined **defined, struct report_expression_fault *fault);
 

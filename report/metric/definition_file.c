@@ -2,14 +2,15 @@
 //
 // Metrics of a file (--metrics-from): JSON that jansson reads; then each metric is taken or left
 // out by itself. What jansson takes for integers has 63 bits; larger ones are strings of digits.
-#include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/chars.h"
 #include "protocol/base/json.h"
-#include "report/metric/arithmetic.h"
+#include "protocol/base/origin.h"
+#include "protocol/base/scan.h"
 #include "report/metric/defined.h"
+#include "report/metric/program.h"
 
 static const char *const type_words[] = {
     [REPORT_U32] = "u32",       [REPORT_U64] = "u64",       [REPORT_FLOAT] = "float",
@@ -68,7 +69,7 @@ static int read_value(struct reading *reading, const json_t *json, struct report
         value->string = (struct nvtxt_slice){
             text ? store_arena_copy(&reading->definitions->arena, text, len) : NULL, len};
         return value->string.data ? 0
-               : text             ? -ENOMEM
+               : text             ? nvtxt_origin(-ENOMEM)
                       : BAD(reading, "metric '%.128s': a value is no string", reading->name);
     }
     if (value->type == REPORT_FLOAT || value->type == REPORT_DOUBLE) {
@@ -103,7 +104,7 @@ static int read_id(struct reading *reading, const json_t *json, struct report_id
     id->text.len = json_string_length(json);
     id->text.data =
         store_arena_copy(&reading->definitions->arena, json_string_value(json), id->text.len);
-    return id->text.data ? 0 : -ENOMEM;
+    return id->text.data ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 struct seen {
@@ -111,28 +112,22 @@ struct seen {
     const struct report_id *id;
 };
 
-static bool same_id(const struct report_id *a, const struct report_id *b) {
-    return a->is_text == b->is_text && a->number == b->number &&
-           nvtxt_slice_equal(a->text, b->text);
-}
-
 static int check_ids(struct reading *reading, const struct report_instance *instances,
                      size_t count) {
     struct nvtxt_hash table = {NULL, 0, 0};
     struct seen *all = malloc((count + 1) * sizeof(*all)), *found = NULL;
-    int result = all ? 0 : -ENOMEM;
-    for (size_t i = 0; !result && i < count; i++) {
+    int r = all ? 0 : nvtxt_origin(-ENOMEM);
+    for (size_t i = 0; !r && i < count; i++) {
         const struct report_id *id = &instances[i].id;
         uint64_t hash = id->is_text ? nvtxt_hash_bytes(id->text) : nvtxt_hash_number(id->number);
-        NVTXT_HASH_FIND(found, node, &table, hash, same_id(found->id, id));
+        NVTXT_HASH_FIND(found, node, &table, hash, report_id_equal(found->id, id));
         all[i].id = id;
-        result =
-            found ? BAD(reading, "metric '%.128s': two instances have the same id", reading->name)
+        r = found ? BAD(reading, "metric '%.128s': two instances have the same id", reading->name)
                   : nvtxt_hash_add(&table, &all[i].node, hash);
     }
     nvtxt_hash_deinit(&table);
     free(all);
-    return result;
+    return r;
 }
 
 static int read_instances(struct reading *reading, const json_t *json,
@@ -143,18 +138,17 @@ static int read_instances(struct reading *reading, const json_t *json,
     if (!json_is_array(json)) {
         return BAD(reading, "metric '%.128s': \"instances\" is no array", reading->name);
     }
-    int result = instances ? 0 : -ENOMEM;
-    for (size_t i = 0; !result && i < count; i++) {
+    int r = instances ? 0 : nvtxt_origin(-ENOMEM);
+    for (size_t i = 0; !r && i < count; i++) {
         const json_t *one = json_array_get(json, i);
         instances[i].value.type = metric->type;
-        result = read_id(reading, json_object_get(one, "id"), &instances[i].id);
-        result = result ? result
-                        : read_value(reading, json_object_get(one, "value"), &instances[i].value);
+        r = read_id(reading, json_object_get(one, "id"), &instances[i].id);
+        r = r ?: read_value(reading, json_object_get(one, "value"), &instances[i].value);
     }
     metric->instanced = true;
     metric->instances = instances;
     metric->instance_count = count;
-    return result ? result : check_ids(reading, instances, count);
+    return r ?: check_ids(reading, instances, count);
 }
 
 // The value that the file does not say: the sum of the instances.
@@ -164,9 +158,9 @@ static int sum_up(struct reading *reading, struct report_metric *metric) {
     if (!metric->instanced || metric->type == REPORT_STRING) {
         return BAD(reading, "metric '%.128s': the value is missing", reading->name);
     }
-    int result = report_apply(&summed, &step, metric, &reading->definitions->arena);
-    *metric = result ? *metric : summed;
-    return result;
+    int r = report_apply(&summed, &step, metric, &reading->definitions->arena);
+    *metric = r ? *metric : summed;
+    return r;
 }
 
 static int read_metric(struct reading *reading, const json_t *json, struct report_metric *metric) {
@@ -174,23 +168,23 @@ static int read_metric(struct reading *reading, const json_t *json, struct repor
     const json_t *value = json_object_get(json, "value");
     const json_t *instances = json_object_get(json, "instances");
     *metric = (struct report_metric){.name = reading->name, .unit = "", .description = ""};
-    int result = read_type(reading, json, &metric->type);
+    int r = read_type(reading, json, &metric->type);
     metric->value = (struct report_value){metric->type, .u64 = 0};
-    if (!result && unit && !json_is_string(unit)) {
-        result = BAD(reading, "metric '%.128s': \"unit\" is no string", reading->name);
+    if (!r && unit && !json_is_string(unit)) {
+        r = BAD(reading, "metric '%.128s': \"unit\" is no string", reading->name);
     }
-    if (!result && unit) {
+    if (!r && unit) {
         metric->unit = store_arena_copy(&reading->definitions->arena, json_string_value(unit),
                                         json_string_length(unit));
-        result = metric->unit ? 0 : -ENOMEM;
+        r = metric->unit ? 0 : nvtxt_origin(-ENOMEM);
     }
-    if (!result && instances && !json_is_null(instances)) {
-        result = read_instances(reading, instances, metric);
+    if (!r && instances && !json_is_null(instances)) {
+        r = read_instances(reading, instances, metric);
     }
-    if (!result) {
-        result = value ? read_value(reading, value, &metric->value) : sum_up(reading, metric);
+    if (!r) {
+        r = value ? read_value(reading, value, &metric->value) : sum_up(reading, metric);
     }
-    return result;
+    return r;
 }
 
 static int add_metric(struct reading *reading, const json_t *json) {
@@ -201,18 +195,18 @@ static int add_metric(struct reading *reading, const json_t *json) {
         return BAD(reading, "a metric without a name");
     }
     struct nvtxt_slice text = {reading->name, json_string_length(name)};
-    int result = report_definitions_put(reading->definitions, text, &defined, &reading->fault);
+    int r = report_definitions_put(reading->definitions, text, &defined, &reading->fault);
     reading->fault.code = "bad-metrics";
-    if (result) {
-        return result;
+    if (r) {
+        return r;
     }
     reading->name = defined->name;
     defined->origin = REPORT_FROM_FILE;
-    result = read_metric(reading, json, &defined->metric);
-    if (result) {
+    r = read_metric(reading, json, &defined->metric);
+    if (r) {
         report_definitions_take_back(reading->definitions);
     }
-    return result;
+    return r;
 }
 
 // ---- Places -------------------------------------------------------------------------------------
@@ -284,9 +278,9 @@ int report_definitions_add_file(struct report_definitions *definitions, struct n
     struct reading reading = {.definitions = definitions};
     json_error_t error;
     json_t *root;
-    int result = nvtxt_json_read(json, JSON_REJECT_DUPLICATES, &root, &error);
-    if (result < 0) {
-        return result;
+    int r = nvtxt_json_read(json, JSON_REJECT_DUPLICATES, &root, &error);
+    if (r < 0) {
+        return r;
     }
     const json_t *metrics = json_object_get(root, "metrics");
     if (!json_is_array(metrics)) {
@@ -296,19 +290,19 @@ int report_definitions_add_file(struct report_definitions *definitions, struct n
         reading.fault.column = root || error.column < 1 ? 1 : (unsigned)error.column;
         on_fault(context, &reading.fault);
         json_decref(root);
-        return REPORT_BAD_DEFINITION;
+        return NVTXT_WRONG;
     }
     struct walk walk = {.json = json, .line = 1};
     bool faults = false;
-    result = 0;
-    for (size_t i = 0; result >= 0 && i < json_array_size(metrics); i++) {
-        result = add_metric(&reading, json_array_get(metrics, i));
-        if (result > 0) {
+    r = 0;
+    for (size_t i = 0; r >= 0 && i < json_array_size(metrics); i++) {
+        r = add_metric(&reading, json_array_get(metrics, i));
+        if (r > 0) {
             faults = true;
             find_place(&walk, i, &reading.fault);
             on_fault(context, &reading.fault);
         }
     }
     json_decref(root);
-    return result < 0 ? result : faults ? REPORT_BAD_DEFINITION : 0;
+    return r < 0 ? r : faults ? NVTXT_WRONG : 0;
 }

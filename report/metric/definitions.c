@@ -5,13 +5,13 @@
 // others it needs one after the other.
 #include "report/metric/definitions.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/near.h"
+#include "protocol/base/origin.h"
+#include "protocol/table/arrays.h"
 #include "report/metric/defined.h"
 
 // So many definitions may need each other one after the other: each one more costs stack.
@@ -24,7 +24,7 @@ int report_definition_fault(struct report_expression_fault *fault, unsigned colu
     *fault = (struct report_expression_fault){.column = column, .code = code};
     vsnprintf(fault->text, sizeof(fault->text), format, args);
     va_end(args);
-    return REPORT_BAD_DEFINITION;
+    return NVTXT_WRONG;
 }
 
 static int list_catalogue(struct report_definitions *definitions) {
@@ -35,7 +35,7 @@ static int list_catalogue(struct report_definitions *definitions) {
     }
     definitions->listed = malloc(count * sizeof(*definitions->listed));
     if (!definitions->listed) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     cursor = (struct report_catalogue_cursor){.entry = 0};
     while (report_catalogue_next(&cursor)) {
@@ -46,12 +46,12 @@ static int list_catalogue(struct report_definitions *definitions) {
 
 int report_definitions_new(struct report_definitions **definitions) {
     *definitions = calloc(1, sizeof(**definitions));
-    int result = *definitions ? list_catalogue(*definitions) : -ENOMEM;
-    if (result) {
+    int r = *definitions ? list_catalogue(*definitions) : nvtxt_origin(-ENOMEM);
+    if (r) {
         report_definitions_free(*definitions);
         *definitions = NULL;
     }
-    return result;
+    return r;
 }
 
 static void free_defined(struct report_defined *defined) {
@@ -87,23 +87,22 @@ struct report_defined *report_definitions_find(const struct report_definitions *
     return found;
 }
 
-bool report_metric_exists(const struct report_definitions *definitions, struct nvtxt_slice name) {
-    struct report_catalogue_metric which;
-    return report_catalogue_find(name, &which) || report_definitions_find(definitions, name);
+void report_definitions_set_given(struct report_definitions *definitions,
+                                  const struct report_given *given) {
+    definitions->given = given;
 }
 
-static int make_room(struct report_definitions *definitions) {
-    if (definitions->count < definitions->room) {
-        return 0;
-    }
-    size_t room = definitions->room ? 2 * definitions->room : 16;
-    struct report_defined **all = realloc(definitions->all, room * sizeof(struct report_defined *));
-    if (!all) {
-        return -ENOMEM;
-    }
-    definitions->all = all;
-    definitions->room = room;
-    return 0;
+bool report_metric_exists(const struct report_definitions *definitions, const char *name) {
+    const struct report_given *given = definitions ? definitions->given : NULL;
+    struct report_catalogue_metric which;
+    return (given ? given->get(given, name, NULL, NULL) == 0
+                  : report_catalogue_find(nvtxt_slice_of(name), &which)) ||
+           report_definitions_find(definitions, nvtxt_slice_of(name));
+}
+
+bool report_metric_is_known(const struct report_definitions *definitions, const char *name) {
+    const struct report_given *given = definitions ? definitions->given : NULL;
+    return (given && given->known(given, name)) || report_metric_exists(definitions, name);
 }
 
 int report_definitions_put(struct report_definitions *definitions, struct nvtxt_slice name,
@@ -122,11 +121,13 @@ int report_definitions_put(struct report_definitions *definitions, struct nvtxt_
         return report_definition_fault(fault, 0, "duplicate-definition",
                                        "'%.*s' is defined already", (int)shown.len, shown.data);
     }
-    struct report_defined *made = make_room(definitions) ? NULL : calloc(1, sizeof(*made));
+    bool has_room = nvtxt_grow(&definitions->all, &definitions->room, definitions->count + 1,
+                               sizeof(*definitions->all)) == 0;
+    struct report_defined *made = has_room ? calloc(1, sizeof(*made)) : NULL;
     const char *copy = made ? store_arena_copy(&definitions->arena, name.data, name.len) : NULL;
     if (!copy || nvtxt_hash_add(&definitions->table, &made->node, nvtxt_hash_bytes(name))) {
         free(made);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     made->name = copy;
     made->unit = made->description = "";
@@ -151,14 +152,15 @@ int report_definitions_add(struct report_definitions *definitions,
                            struct report_expression_fault *fault) {
     struct report_defined *defined;
     struct report_expression *expression;
-    int result = report_expression_parse(&expression, definition->expression, fault);
-    if (result) {
-        return result;
+    int r = report_expression_parse(&expression, definition->expression, REPORT_EXPRESSION_DERIVED,
+                                    fault);
+    if (r) {
+        return r;
     }
-    result = report_definitions_put(definitions, definition->name, &defined, fault);
-    if (result) {
+    r = report_definitions_put(definitions, definition->name, &defined, fault);
+    if (r) {
         report_expression_free(expression);
-        return result;
+        return r;
     }
     defined->expression = expression;
     defined->origin = definition->origin;
@@ -168,7 +170,7 @@ int report_definitions_add(struct report_definitions *definitions,
     defined->description = keep(definitions, definition->description);
     if (!defined->unit || !defined->description) {
         report_definitions_take_back(definitions);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     return 0;
 }
@@ -197,11 +199,11 @@ int report_definitions_add_option(struct report_definitions *definitions, struct
         .expression = {equals + 1, text.len - name_len - 1},
         .origin = REPORT_FROM_OPTION,
     };
-    int result = report_definitions_add(definitions, &definition, fault);
-    if (result == REPORT_BAD_DEFINITION) {
+    int r = report_definitions_add(definitions, &definition, fault);
+    if (r == NVTXT_WRONG) {
         fault->column = fault->column ? fault->column + (unsigned)name_len + 1 : 1;
     }
-    return result;
+    return r;
 }
 
 // ---- Names --------------------------------------------------------------------------------------
@@ -217,12 +219,36 @@ const char *report_definitions_name(const struct report_definitions *definitions
     return NULL;
 }
 
+const char *report_name_next(struct report_name_cursor *cursor,
+                             const struct report_definitions *definitions) {
+    const struct report_given *given = definitions ? definitions->given : NULL;
+    const char *name = NULL;
+    if (!cursor->past_first && given) {
+        name = given->name_at(given, cursor->given++);
+    } else if (!cursor->past_first && report_catalogue_next(&cursor->catalogue)) {
+        name = cursor->catalogue.name;
+    }
+    cursor->past_first = !name;
+    while (!name && definitions &&
+           (name = report_definitions_name(definitions, cursor->defined++)) && given &&
+           given->get(given, name, NULL, NULL) == 0) {
+        name = NULL; // the result has it
+    }
+    return name;
+}
+
+// The catalogue, then the definitions; these first if there is a result in its place.
 static const char *near_name(const void *context, size_t index) {
     const struct report_definitions *definitions = context;
-    return index < definitions->listed_count ? definitions->listed[index]
-           : index - definitions->listed_count < definitions->count
-               ? definitions->all[index - definitions->listed_count]->name
-               : NULL;
+    const struct report_given *given = definitions->given;
+    size_t before = given ? 0 : definitions->listed_count;
+    if (index < before) {
+        return definitions->listed[index];
+    }
+    index -= before;
+    return index < definitions->count ? definitions->all[index]->name
+           : given                    ? given->name_at(given, index - definitions->count)
+                                      : NULL;
 }
 
 const char *report_metric_near(const struct report_definitions *definitions,
@@ -235,7 +261,7 @@ int report_definitions_leave_out(struct report_definitions *definitions, struct 
         store_arena_take(&definitions->arena, sizeof(*one), sizeof(void *));
     const char *copy = store_arena_copy(&definitions->arena, name.data, name.len);
     if (!one || !copy) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     *one = (struct report_left_out){{copy, name.len}, definitions->left_out};
     definitions->left_out = one;
@@ -281,7 +307,7 @@ static int name_cycle(struct path *path, size_t from) {
         at = put_cut(fault->text, sizeof(fault->text), at, i > 0 ? " -> " : "");
         at = put_cut(fault->text, sizeof(fault->text), at, step->name);
     }
-    return REPORT_BAD_DEFINITION;
+    return NVTXT_WRONG;
 }
 
 static int too_high(struct path *path, const struct report_defined *defined) {
@@ -308,18 +334,18 @@ static int look_at(struct path *path, struct report_defined *defined) {
     path->steps[path->count++] = defined;
     defined->on_path = true;
     unsigned height = 0;
-    int result = 0;
+    int r = 0;
     const char *name;
-    for (size_t i = 0; !result && (name = report_expression_name(defined->expression, i)); i++) {
+    for (size_t i = 0; !r && (name = report_expression_name(defined->expression, i)); i++) {
         struct report_defined *used =
             report_definitions_find(path->definitions, nvtxt_slice_of(name));
-        result = used ? look_at(path, used) : 0;
+        r = used ? look_at(path, used) : 0;
         height = used && used->height > height ? used->height : height;
     }
     path->count--;
     defined->on_path = false;
-    defined->height = result ? 0 : height + 1;
-    return !result && defined->height > HEIGHT_MAX ? too_high(path, defined) : result;
+    defined->height = r ? 0 : height + 1;
+    return !r && defined->height > HEIGHT_MAX ? too_high(path, defined) : r;
 }
 
 int report_definitions_cycle(const struct report_definitions *definitions,
@@ -330,11 +356,11 @@ int report_definitions_cycle(const struct report_definitions *definitions,
         definitions->all[i]->height = 0;
     }
     for (size_t i = 0; i < definitions->count; i++) {
-        int result = look_at(&path, definitions->all[i]);
-        if (result) {
+        int r = look_at(&path, definitions->all[i]);
+        if (r) {
             *name = path.first->name;
             *owner = path.first->owner;
-            return result;
+            return r;
         }
     }
     return 0;

@@ -5,11 +5,8 @@
 // any other, in any order.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "protocol/base/slice.h"
+#include "report/catalogue/catalogue.h"
 #include "report/metric/metric.h"
 
 // Where a definition comes from. Listed names have this order.
@@ -27,11 +24,6 @@ struct report_definition {
 
 struct report_definitions;
 
-enum report_definitions_result {
-    REPORT_DEFINED = 0,
-    REPORT_BAD_DEFINITION = 1, // the fault says why
-};
-
 int report_definitions_new(struct report_definitions **definitions);  // 0 or -ENOMEM
 void report_definitions_free(struct report_definitions *definitions); // NULL is fine
 
@@ -39,8 +31,8 @@ void report_definitions_free(struct report_definitions *definitions); // NULL is
 void report_definitions_set_aggregate(struct report_definitions *definitions,
                                       enum report_aggregate aggregate);
 
-// Adds one. Returns a result as above, or -ENOMEM. A name that is there already, or that the
-// catalogue has, is `duplicate-definition`.
+// Adds one. Returns 0, NVTXT_WRONG with a fault, or -ENOMEM. A name that is there already, or that
+// the catalogue has, is `duplicate-definition`.
 int report_definitions_add(struct report_definitions *definitions,
                            const struct report_definition *definition,
                            struct report_expression_fault *fault);
@@ -51,17 +43,17 @@ int report_definitions_add_option(struct report_definitions *definitions, struct
                                   struct report_expression_fault *fault);
 
 // Adds the metrics of a file (--metrics-from), given as its bytes. on_fault is called for each
-// metric that is left out, and once when the text is no such JSON. Returns 0, 1 when there was a
-// fault, or -ENOMEM.
+// metric that is left out, and once when the text is no such JSON. Returns 0, NVTXT_WRONG when
+// there was a fault, or -ENOMEM.
 int report_definitions_add_file(struct report_definitions *definitions, struct nvtxt_slice json,
                                 void (*on_fault)(void *context,
                                                  const struct report_expression_fault *fault),
                                 void *context);
 
 // After all were added: a definition that uses itself, directly or through others. Returns 0 when
-// there is none (any more). Else 1: `fault` names the cycle, `*name` and `*owner` are of the first
-// one in order of addition that lies on it. The caller drops its owner, or gives up, and asks
-// again. Or -ENOMEM.
+// there is none (any more). Else NVTXT_WRONG: `fault` names the cycle, `*name` and `*owner` are of
+// the first one in order of addition that lies on it. The caller drops its owner, or gives up, and
+// asks again. Or -ENOMEM.
 int report_definitions_cycle(const struct report_definitions *definitions,
                              struct report_expression_fault *fault, const char **name,
                              const void **owner);
@@ -73,8 +65,17 @@ void report_definitions_drop(struct report_definitions *definitions, const void 
 // options, sections, each as added. NULL after the last.
 const char *report_definitions_name(const struct report_definitions *definitions, size_t n);
 
-// Whether the catalogue, a file or a definition has that name. NULL: no definitions.
-bool report_metric_exists(const struct report_definitions *definitions, struct nvtxt_slice name);
+// The names of a result stand where those of the catalogue are else, and what the result has goes
+// before a definition of that name. It is borrowed until another is set; NULL: the catalogue.
+void report_definitions_set_given(struct report_definitions *definitions,
+                                  const struct report_given *given);
+
+// Whether the catalogue (or the result), a file or a definition has that name. NULL: no
+// definitions.
+bool report_metric_exists(const struct report_definitions *definitions, const char *name);
+
+// The same, or another result of the report file may have it.
+bool report_metric_is_known(const struct report_definitions *definitions, const char *name);
 
 // A definition whose filter does not match, so that messages can tell it from one that is not
 // there. Returns 0 or -ENOMEM.
@@ -85,3 +86,18 @@ bool report_definitions_left_out(const struct report_definitions *definitions,
 // A text for "did you mean": the nearest listed name, or NULL.
 const char *report_metric_near(const struct report_definitions *definitions,
                                struct nvtxt_slice name);
+
+// ---- Names --------------------------------------------------------------------------------------
+
+// The names of all metrics, one after the other, in the order in which they are listed: the
+// catalogue or the result, then files, options, sections. The expansion of `regex:` goes through
+// them. Zero it first.
+struct report_name_cursor {
+    struct report_catalogue_cursor catalogue;
+    size_t given, defined;
+    bool past_first;
+};
+
+// The next name, or NULL after the last. It lives until the next call. `definitions` may be NULL.
+const char *report_name_next(struct report_name_cursor *cursor,
+                             const struct report_definitions *definitions);

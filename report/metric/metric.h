@@ -6,10 +6,6 @@
 // This header is the metrics of one scope.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "report/catalogue/value.h"
 
 enum report_aggregate {
@@ -31,17 +27,18 @@ struct report_expression_fault {
 struct report_definitions;
 struct report_metrics; // all metrics of one scope
 
-// `model`, `scope` and `definitions` (NULL: none) are borrowed. Returns 0 or -ENOMEM.
+// `model` (NULL for a result), `scope` and `definitions` (NULL: none) are borrowed. Returns 0 or
+// -ENOMEM.
 int report_metrics_new(struct report_metrics **metrics, struct report_model *model,
                        const struct report_scope *scope,
                        const struct report_definitions *definitions);
-void report_metrics_free(struct report_metrics *metrics); // NULL is fine
-struct report_model *report_metrics_model(const struct report_metrics *metrics);
+void report_metrics_free(struct report_metrics *metrics);                        // NULL is fine
+struct report_model *report_metrics_model(const struct report_metrics *metrics); // NULL: a result
 const struct report_scope *report_metrics_scope(const struct report_metrics *metrics);
 
-// The metric of that name: of the catalogue, a file, or a definition. It is computed once and lives
-// as long as `metrics`. A name that is not there is a metric with `na` "no such metric". Returns 0
-// or -ENOMEM.
+// The metric of that name: of the catalogue or the result, a file, or a definition. It is made once
+// and lives as long as `metrics`. A name that is not there is a metric with `na` "no such metric".
+// Returns 0 or -ENOMEM.
 int report_metrics_get(struct report_metrics *metrics, const char *name,
                        const struct report_metric **metric);
 

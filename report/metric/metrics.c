@@ -3,17 +3,14 @@
 // A name is looked up among the metrics that were asked for, then in the catalogue, then among the
 // definitions and the metrics of files. A definition asks for its operands here again; a metric
 // that is asked for while it is computed is N/A, so this ends.
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/hash.h"
-#include "report/catalogue/compute.h"
+#include "protocol/base/origin.h"
 #include "report/catalogue/figures.h"
 #include "report/metric/defined.h"
-#include "report/metric/evaluate.h"
-#include "report/metric/metric.h"
+#include "report/metric/program.h"
 
 // A metric that was asked for.
 struct known {
@@ -32,7 +29,7 @@ int report_metrics_new(struct report_metrics **metrics, struct report_model *mod
                        const struct report_definitions *definitions) {
     *metrics = calloc(1, sizeof(**metrics));
     if (!*metrics) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     report_figures_init(&(*metrics)->figures, model, scope);
     (*metrics)->definitions = definitions;
@@ -62,21 +59,20 @@ void report_metrics_forget(struct report_metrics *metrics) {
 
 int report_expression_evaluate(const struct report_expression *expression,
                                struct report_metrics *metrics, const struct report_lookup *lookup,
-                               enum report_aggregate aggregate,
+                               enum report_aggregate aggregate, struct report_lack *lack,
                                const struct report_metric **result) {
-    return report_expression_run(expression, metrics, &metrics->figures.arena, lookup, aggregate,
-                                 result);
+    return report_expression_run(expression, report_metrics_get, metrics, &metrics->figures.arena,
+                                 lookup, aggregate, lack, result);
 }
 
 // What one name alone stands for is copied with its instances.
 static int derive(struct report_metrics *metrics, const struct report_defined *defined,
                   struct report_metric *metric) {
-    enum report_aggregate aggregate =
-        defined->aggregate ? defined->aggregate : metrics->definitions->aggregate;
+    enum report_aggregate aggregate = defined->aggregate ?: metrics->definitions->aggregate;
     const struct report_metric *value = NULL;
-    int result = report_expression_evaluate(defined->expression, metrics, NULL, aggregate, &value);
-    if (result) {
-        return result;
+    int r = report_expression_evaluate(defined->expression, metrics, NULL, aggregate, NULL, &value);
+    if (r) {
+        return r;
     }
     const char *name = metric->name;
     const char *needed = value->name[0] ? value->name : NULL;
@@ -89,13 +85,25 @@ static int derive(struct report_metrics *metrics, const struct report_defined *d
         snprintf(text, sizeof(text), "needs %s", needed);
         metric->na = store_arena_copy(&metrics->figures.arena, text, strlen(text));
     }
-    return value->na && !metric->na ? -ENOMEM : 0;
+    return value->na && !metric->na ? nvtxt_origin(-ENOMEM) : 0;
 }
 
-static int fill(struct report_metrics *metrics, struct report_metric *metric) {
+// A metric of the catalogue, or of a result. Returns 0, REPORT_NOT_GIVEN, or -ENOMEM.
+static int fill_base(struct report_metrics *metrics, struct report_metric *metric) {
+    const struct report_given *given = metrics->figures.scope->given;
     struct report_catalogue_metric which;
-    if (report_catalogue_find(nvtxt_slice_of(metric->name), &which)) {
-        return report_compute(&metrics->figures, &which, metric);
+    if (given) {
+        return given->get(given, metric->name, &metrics->figures.arena, metric);
+    }
+    return report_catalogue_find(nvtxt_slice_of(metric->name), &which)
+               ? report_compute(&metrics->figures, &which, metric)
+               : REPORT_NOT_GIVEN;
+}
+
+static int fill_metric(struct report_metrics *metrics, struct report_metric *metric) {
+    int r = fill_base(metrics, metric);
+    if (r != REPORT_NOT_GIVEN) {
+        return r;
     }
     struct report_defined *defined =
         report_definitions_find(metrics->definitions, nvtxt_slice_of(metric->name));
@@ -125,17 +133,17 @@ int report_metrics_get(struct report_metrics *metrics, const char *name,
     known = store_arena_make(&metrics->figures.arena, sizeof(*known));
     const char *copy = store_arena_copy(&metrics->figures.arena, name, strlen(name));
     if (!known || !copy) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     // Should it need itself, it is N/A for itself.
     known->metric = (struct report_metric){
         .name = copy, .unit = "", .description = "", .na = "definition cycle"};
     struct report_metric filled = {.name = copy, .unit = "", .description = ""};
-    int result = nvtxt_hash_add(&metrics->known, &known->node, hash);
-    result = result ? result : fill(metrics, &filled);
-    if (result) {
+    int r = nvtxt_hash_add(&metrics->known, &known->node, hash);
+    r = r ?: fill_metric(metrics, &filled);
+    if (r) {
         nvtxt_hash_remove(&metrics->known, &known->node);
-        return result;
+        return r;
     }
     known->metric = filled;
     *metric = &known->metric;

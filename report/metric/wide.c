@@ -2,7 +2,7 @@
 //
 // A number becomes a double by its highest 64 bits, the last of them set if any lower bit is: the
 // conversion of these rounds as the whole number would.
-#include "report/metric/wide.h"
+#include "report/metric/program.h"
 
 #include <math.h>
 
@@ -61,10 +61,4 @@ double report_wide_double(const struct report_wide *sum) {
     }
     double value = ldexp((double)(high | more), (int)(64 * top) - shift);
     return report_wide_is_negative(sum) ? -value : value;
-}
-
-double report_exact_double(struct report_exact value) {
-    struct report_wide sum = {{0}};
-    report_wide_add(&sum, value);
-    return report_wide_double(&sum);
 }

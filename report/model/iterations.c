@@ -4,9 +4,10 @@
 // median is that of a copy of the durations.
 #include "report/model/iterations.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
+#include "protocol/base/origin.h"
+#include "protocol/table/arrays.h"
 #include "report/model/spread.h"
 #include "report/select/selection.h"
 
@@ -19,8 +20,7 @@ static bool is_marker(const struct report_capture *capture, const struct report_
             nvtxt_slice_equal(capture->domains[name->domain], marker->domain));
 }
 
-// The first event, from `from` on, that does not start before that time.
-static uint32_t first_at(const struct report_capture *capture, uint32_t from, int64_t time) {
+uint32_t report_first_at(const struct report_capture *capture, uint32_t from, int64_t time) {
     size_t low = from, high = capture->event_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -33,24 +33,20 @@ static uint32_t first_at(const struct report_capture *capture, uint32_t from, in
     return (uint32_t)low;
 }
 
-static int add(struct report_iterations *iterations, const struct report_capture *capture,
-               uint32_t event) {
-    size_t count = iterations->count;
-    if ((count & (count - 1)) == 0) { // a power of two, or none: full
-        size_t room = count > 0 ? 2 * count : 1;
-        struct report_iteration *list = realloc(iterations->list, room * sizeof(*list));
-        if (!list) {
-            return -ENOMEM;
-        }
-        iterations->list = list;
+static int add_iteration(struct report_iterations *iterations, const struct report_capture *capture,
+                         uint32_t event) {
+    struct report_iteration *iteration =
+        nvtxt_add(&iterations->list, &iterations->count, sizeof(*iteration));
+    if (!iteration) {
+        return nvtxt_origin(-ENOMEM);
     }
     const struct report_event *range = &capture->events[event];
-    uint32_t first = first_at(capture, 0, range->start);
-    iterations->list[iterations->count++] = (struct report_iteration){
+    uint32_t first = report_first_at(capture, 0, range->start);
+    *iteration = (struct report_iteration){
         .event = event,
-        .number = (uint32_t)(iterations->skipped + count),
+        .number = (uint32_t)(iterations->skipped + iterations->count - 1),
         .first = first,
-        .end = first_at(capture, first, range->end),
+        .end = report_first_at(capture, first, range->end),
         .duration = (uint64_t)range->end - (uint64_t)range->start,
     };
     return 0;
@@ -58,8 +54,8 @@ static int add(struct report_iterations *iterations, const struct report_capture
 
 static int find_markers(struct report_iterations *iterations, const struct report_capture *capture,
                         const struct report_selection *selection) {
-    int rc = 0;
-    for (size_t i = 0; i < capture->event_count && rc == 0; i++) {
+    int r = 0;
+    for (size_t i = 0; i < capture->event_count && r == 0; i++) {
         const struct report_event *event = &capture->events[i];
         if (!is_marker(capture, &selection->iterations, event)) {
             continue;
@@ -69,17 +65,17 @@ static int find_markers(struct report_iterations *iterations, const struct repor
         } else if (iterations->skipped < selection->skip_iterations) {
             iterations->skipped++;
         } else {
-            rc = add(iterations, capture, (uint32_t)i);
+            r = add_iteration(iterations, capture, (uint32_t)i);
         }
     }
-    return rc;
+    return r;
 }
 
 static int find_intervals(struct report_iterations *iterations,
                           const struct report_capture *capture) {
     uint32_t *before = malloc((capture->process_count + 1) * sizeof(*before));
     if (!before) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < capture->process_count; i++) {
         before[i] = REPORT_NONE;
@@ -101,7 +97,7 @@ static int find_intervals(struct report_iterations *iterations,
 static int find_outliers(struct report_iterations *iterations) {
     uint64_t *durations = malloc((iterations->count + 1) * sizeof(*durations));
     if (!durations) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < iterations->count; i++) {
         durations[i] = iterations->list[i].duration;
@@ -121,9 +117,9 @@ int report_iterations_init(struct report_iterations *iterations,
     if (!selection->has_iterations) {
         return 0;
     }
-    int rc = find_markers(iterations, capture, selection);
-    rc = rc == 0 ? find_intervals(iterations, capture) : rc;
-    return rc == 0 ? find_outliers(iterations) : rc;
+    int r = find_markers(iterations, capture, selection);
+    r = r ?: find_intervals(iterations, capture);
+    return r ?: find_outliers(iterations);
 }
 
 void report_iterations_deinit(struct report_iterations *iterations) {

@@ -41,3 +41,7 @@ int report_iterations_init(struct report_iterations *iterations,
                            const struct report_capture *capture,
                            const struct report_selection *selection);
 void report_iterations_deinit(struct report_iterations *iterations); // fine when zeroed
+
+// The first event, from the index `from` on, that does not start before that time; the number of
+// events: none. They are in order.
+uint32_t report_first_at(const struct report_capture *capture, uint32_t from, int64_t time);

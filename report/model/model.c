@@ -4,41 +4,55 @@
 // is the parent and the depth of the next range, and the time between goes to the range on top.
 #include "report/model/model.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
+#include "protocol/base/origin.h"
 #include "report/model/lanes.h"
-#include "report/model/order.h"
+
+// Counts the time up to `to` for the range on top.
+static void count_time(struct report_model *model, struct report_lane *lane, int64_t to) {
+    if (lane->walk.count > 0) {
+        model->self_ns[nvtxt_walk_top(&lane->walk)->id] += (uint64_t)to - (uint64_t)lane->counted;
+    }
+    lane->counted = to;
+}
+
+static void move_lane(struct report_model *model, struct report_lane *lane, int64_t to) {
+    for (const struct nvtxt_open *due; (due = nvtxt_walk_due(&lane->walk, to));) {
+        count_time(model, lane, due->end);
+        nvtxt_walk_leave(&lane->walk);
+    }
+    count_time(model, lane, to);
+}
 
 static int add_range(struct report_model *model, struct report_lanes *lanes, uint32_t event) {
     const struct report_event *range = &model->capture->events[event];
     struct report_lane *lane = report_lanes_find(lanes, range);
     if (!lane) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
-    report_lane_move(lanes, lane, range->start, model->self_ns);
-    uint32_t parent = report_lane_top(lane);
-    model->parent[event] = parent;
-    model->depth[event] = (uint32_t)report_lane_depth(lane);
-    if (parent != REPORT_NONE) {
-        model->child_count[parent]++;
+    move_lane(model, lane, range->start);
+    model->depth[event] = (uint32_t)lane->walk.count;
+    if (lane->walk.count > 0) {
+        model->parent[event] = nvtxt_walk_top(&lane->walk)->id;
+        model->child_count[model->parent[event]]++;
     }
-    return report_lane_push(lanes, lane, event);
+    return nvtxt_walk_begin(&lane->walk, range->end, event);
 }
 
-static int scan(struct report_model *model, struct report_lanes *lanes) {
+static int scan_events(struct report_model *model, struct report_lanes *lanes) {
     const struct report_capture *capture = model->capture;
     for (size_t i = 0; i < model->count; i++) {
         model->parent[i] = REPORT_NONE;
-        int result =
+        int r =
             capture->events[i].kind == REPORT_PUSH_POP ? add_range(model, lanes, (uint32_t)i) : 0;
-        if (result != 0) {
-            return result;
+        if (r != 0) {
+            return r;
         }
     }
     for (size_t thread = 0; thread < capture->thread_count; thread++) {
         for (struct report_lane *lane = lanes->of_thread[thread]; lane; lane = lane->next) {
-            report_lane_move(lanes, lane, INT64_MAX, model->self_ns);
+            move_lane(model, lane, INT64_MAX);
         }
     }
     return 0;
@@ -51,32 +65,30 @@ static int build_lanes(struct report_model *model) {
     model->child_count = calloc(count, sizeof(*model->child_count));
     model->self_ns = calloc(count, sizeof(*model->self_ns));
     if (!model->parent || !model->depth || !model->child_count || !model->self_ns) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     struct report_lanes lanes = {0};
-    int result = report_lanes_init(&lanes, model->capture);
-    if (result == 0) {
-        result = scan(model, &lanes);
+    int r = report_lanes_init(&lanes, model->capture);
+    if (r == 0) {
+        r = scan_events(model, &lanes);
         report_lanes_deinit(&lanes);
     }
-    return result;
+    return r;
 }
 
 int report_model_build(struct report_model **built, struct report_capture *capture) {
     *built = NULL;
     struct report_model *model = calloc(1, sizeof(*model));
     if (!model) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     model->capture = capture;
     model->count = capture->event_count;
-    int result = report_order(capture);
-    if (result == 0) {
-        result = build_lanes(model);
-    }
-    if (result != 0) {
+    int r = report_order(capture);
+    r = r ?: build_lanes(model);
+    if (r != 0) {
         report_model_free(model);
-        return result;
+        return r;
     }
     for (size_t i = 0; i < model->count; i++) {
         capture->events[i].flags |= REPORT_SELECTED;

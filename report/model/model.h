@@ -8,12 +8,9 @@
 // This header is the model of a capture: figures of each event, by its index in the order.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "report/load/capture.h"
+#include "protocol/base/buf.h"
 #include "report/model/iterations.h"
+#include "report/select/selection.h"
 
 struct report_model {
     struct report_capture *capture; // borrowed; its events are in order now
@@ -50,3 +47,33 @@ static inline bool report_is_timed(const struct report_event *event) {
     return event->kind != REPORT_MARK && (event->flags & REPORT_SELECTED) &&
            !(event->flags & REPORT_OPEN);
 }
+
+// ---- The order of events ------------------------------------------------------------------------
+
+// Puts the events of the capture into order. Returns 0 or -ENOMEM; then they stand as before.
+int report_order(struct report_capture *capture);
+
+// ---- Names of events ----------------------------------------------------------------------------
+
+// Names as tables and ids of instances have them: DOMAIN:MESSAGE, and :MESSAGE in the default
+// domain. One text for each of capture->names, in their order. It is one block of memory: free()
+// it. NULL when memory is short.
+struct nvtxt_slice *report_name_texts(const struct report_capture *capture);
+
+// A path as trees have it: the message, and DOMAIN:MESSAGE outside the default domain.
+static inline struct nvtxt_slice report_step_of(const struct report_capture *capture, uint32_t name,
+                                                const struct nvtxt_slice *texts) {
+    bool plain = capture->names[name].domain == 0;
+    return (struct nvtxt_slice){texts[name].data + plain, texts[name].len - plain};
+}
+
+// ---- Selecting ----------------------------------------------------------------------------------
+
+// Sets REPORT_SELECTED of each event and counts them (report_model_count_selected). `since_ns` and
+// `until_ns` are those of report_selection_span(). Writes one line, ended by LF, to `notes` for
+// each option that selects nothing: `--nvtx-include 'step' selects nothing: …`, without `note: `.
+// Returns 0; NVTXT_WRONG with a fault for an expression that is too costly and for a --source that
+// names nothing; or -ENOMEM.
+int report_select(struct report_model *model, const struct report_selection *selection,
+                  int64_t since_ns, int64_t until_ns, struct nvtxt_buf *notes,
+                  struct report_fault *fault);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two passes: the first counts the bytes, the second puts them after the slices.
-#include "report/model/name_text.h"
+#include "report/model/model.h"
 
 #include <stdlib.h>
 
-static char *put(char *at, struct nvtxt_slice text) {
+static char *put_text(char *at, struct nvtxt_slice text) {
     if (text.len > 0) {
         memcpy(at, text.data, text.len);
     }
@@ -22,9 +22,9 @@ struct nvtxt_slice *report_name_texts(const struct report_capture *capture) {
     char *at = texts ? (char *)(texts + capture->name_count) : NULL;
     for (size_t i = 0; texts && i < capture->name_count; i++) {
         texts[i].data = at;
-        at = put(at, capture->domains[capture->names[i].domain]);
+        at = put_text(at, capture->domains[capture->names[i].domain]);
         *at++ = ':';
-        at = put(at, capture->messages[capture->names[i].message]);
+        at = put_text(at, capture->messages[capture->names[i].message]);
         texts[i].len = (size_t)(at - texts[i].data);
     }
     return texts;

@@ -5,12 +5,12 @@
 // neighbours only that part is merged which is not in place already. It sorts keys of 16 bytes,
 // with at most as many again beside them, and then moves each event once, along the circles of the
 // permutation: the events are never there twice.
-#include "report/model/order.h"
+#include "report/model/model.h"
 
-#include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "protocol/base/origin.h"
 
 #define PIECE 32 // keys that are sorted by insertion
 
@@ -27,8 +27,11 @@ struct sorter {
     size_t room;
 };
 
-int report_order_compare(const struct report_capture *capture, const struct report_event *a,
-                         const struct report_event *b) {
+// nvtxt-report(1), "THE MODEL": start, store as given, globalTid, end descending, row (descending
+// in stores of nvtxtd, where an inner range is written first). Below 0 when `a` comes before `b`.
+// Both belong to the capture.
+static int compare_events(const struct report_capture *capture, const struct report_event *a,
+                          const struct report_event *b) {
     if (a->start != b->start) {
         return a->start < b->start ? -1 : 1;
     }
@@ -52,10 +55,10 @@ static inline bool is_after(const struct sorter *sorter, const struct key *a, co
         return a->thread > b->thread;
     }
     const struct report_event *events = sorter->capture->events;
-    return report_order_compare(sorter->capture, &events[a->event], &events[b->event]) > 0;
+    return compare_events(sorter->capture, &events[a->event], &events[b->event]) > 0;
 }
 
-static void insert(const struct sorter *sorter, struct key *keys, size_t count) {
+static void insert_keys(const struct sorter *sorter, struct key *keys, size_t count) {
     for (size_t i = 1; i < count; i++) {
         struct key key = keys[i];
         size_t at = i;
@@ -92,7 +95,7 @@ static int make_room(struct sorter *sorter, size_t count) {
     free(sorter->beside);
     sorter->beside = malloc(count * sizeof(*sorter->beside));
     sorter->room = sorter->beside ? count : 0;
-    return sorter->beside ? 0 : -ENOMEM;
+    return sorter->beside ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 // Merges two sorted neighbours.
@@ -101,9 +104,9 @@ static int merge(struct sorter *sorter, struct key *keys, size_t left, size_t ri
     if (moving == 0) {
         return 0;
     }
-    int result = make_room(sorter, moving);
-    if (result != 0) {
-        return result;
+    int r = make_room(sorter, moving);
+    if (r != 0) {
+        return r;
     }
     struct key *to = &keys[left - moving], *end = &keys[left + right];
     const struct key *a = sorter->beside, *a_end = a + moving, *b = &keys[left];
@@ -116,14 +119,14 @@ static int merge(struct sorter *sorter, struct key *keys, size_t left, size_t ri
 
 static int sort_keys(struct sorter *sorter, size_t count) {
     for (size_t at = 0; at < count; at += PIECE) {
-        insert(sorter, sorter->keys + at, count - at < PIECE ? count - at : PIECE);
+        insert_keys(sorter, sorter->keys + at, count - at < PIECE ? count - at : PIECE);
     }
     for (size_t width = PIECE; width < count; width *= 2) {
         for (size_t at = 0; count - at > width; at += 2 * width) {
             size_t right = count - at - width < width ? count - at - width : width;
-            int result = merge(sorter, sorter->keys + at, width, right);
-            if (result != 0) {
-                return result;
+            int r = merge(sorter, sorter->keys + at, width, right);
+            if (r != 0) {
+                return r;
             }
             if (count - at <= 2 * width) {
                 break;
@@ -161,7 +164,7 @@ static void move_events(struct report_event *events, uint32_t *places, size_t co
 
 static bool is_ordered(const struct report_capture *capture) {
     for (size_t i = 1; i < capture->event_count; i++) {
-        if (report_order_compare(capture, &capture->events[i - 1], &capture->events[i]) > 0) {
+        if (compare_events(capture, &capture->events[i - 1], &capture->events[i]) > 0) {
             return false;
         }
     }
@@ -175,17 +178,17 @@ int report_order(struct report_capture *capture) {
     }
     struct sorter sorter = {.capture = capture, .keys = malloc(count * sizeof(*sorter.keys))};
     if (!sorter.keys) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < count; i++) {
         sorter.keys[i] =
             (struct key){capture->events[i].start, capture->events[i].thread, (uint32_t)i};
     }
-    int result = sort_keys(&sorter, count);
+    int r = sort_keys(&sorter, count);
     free(sorter.beside);
-    if (result == 0) {
+    if (r == 0) {
         move_events(capture->events, places_of(sorter.keys, count), count);
     }
     free(sorter.keys);
-    return result;
+    return r;
 }

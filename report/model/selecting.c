@@ -2,20 +2,18 @@
 //
 // The sweep judges the filter expressions, the conditions all other options; an event is selected
 // if both agree. What no event fits is remembered for the notes.
-#include "report/model/selecting.h"
+#include "report/model/model.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
+#include "protocol/base/origin.h"
 #include "report/select/conditions.h"
 #include "report/select/filter_set.h"
-#include "report/select/notes.h"
-#include "report/select/sweep.h"
 
 struct selecting {
     struct report_filter_set filters;
     struct report_conditions conditions;
-    uint64_t *taken; // a bit for each event
+    uint64_t *hits;  // a bit for each event
     uint64_t *seen;  // final bits of the filters
     unsigned fitted; // conditions that some event fits
 };
@@ -24,11 +22,11 @@ static int run_filters(struct selecting *selecting, const struct report_model *m
     if (selecting->filters.count == 0) {
         return 0;
     }
-    selecting->taken = calloc(model->count / 64 + 1, sizeof(*selecting->taken));
+    selecting->hits = calloc(model->count / 64 + 1, sizeof(*selecting->hits));
     selecting->seen = calloc(selecting->filters.words, sizeof(*selecting->seen));
-    return selecting->taken && selecting->seen
-               ? report_sweep(&selecting->filters, selecting->taken, selecting->seen)
-               : -ENOMEM;
+    return selecting->hits && selecting->seen
+               ? report_sweep(&selecting->filters, selecting->hits, selecting->seen)
+               : nvtxt_origin(-ENOMEM);
 }
 
 static void flag_events(struct selecting *selecting, struct report_model *model) {
@@ -37,7 +35,7 @@ static void flag_events(struct selecting *selecting, struct report_model *model)
         unsigned fits = report_conditions_fit(&selecting->conditions, i);
         selecting->fitted |= fits;
         bool selected =
-            fits == REPORT_FITS_ALL && (!selecting->taken || report_bit(selecting->taken, i));
+            fits == REPORT_FITS_ALL && (!selecting->hits || report_bit(selecting->hits, i));
         event->flags =
             (uint8_t)((event->flags & ~REPORT_SELECTED) | (selected ? REPORT_SELECTED : 0));
     }
@@ -59,15 +57,11 @@ int report_select(struct report_model *model, const struct report_selection *sel
         flag_all(model);
         return 0;
     }
-    int result = report_conditions_init(&selecting.conditions, model->capture, selection, since_ns,
-                                        until_ns, fault);
-    if (result == 0) {
-        result = report_filter_set_init(&selecting.filters, model->capture, selection, fault);
-    }
-    if (result == 0) {
-        result = run_filters(&selecting, model);
-    }
-    if (result == 0) {
+    int r = report_conditions_init(&selecting.conditions, model->capture, selection, since_ns,
+                                   until_ns, fault);
+    r = r ?: report_filter_set_init(&selecting.filters, model->capture, selection, fault);
+    r = r ?: run_filters(&selecting, model);
+    if (r == 0) {
         flag_events(&selecting, model);
         struct report_outcome outcome = {.capture = model->capture,
                                          .selection = selection,
@@ -75,11 +69,11 @@ int report_select(struct report_model *model, const struct report_selection *sel
                                          .seen = selecting.seen,
                                          .fitted = selecting.fitted,
                                          .selected = model->selected};
-        result = report_notes_write(&outcome, notes);
+        r = report_notes_write(&outcome, notes);
     }
-    free(selecting.taken);
+    free(selecting.hits);
     free(selecting.seen);
     report_filter_set_deinit(&selecting.filters);
     report_conditions_deinit(&selecting.conditions);
-    return result;
+    return r;
 }

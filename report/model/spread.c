@@ -6,7 +6,6 @@
 #include "report/model/spread.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 static void swap(uint64_t *a, uint64_t *b) {
     uint64_t value = *a;
@@ -84,7 +83,7 @@ uint64_t report_percentile(uint64_t *values, size_t count, double percent) {
     return report_nth(values, count, report_percentile_rank(count, percent));
 }
 
-static uint64_t largest(const uint64_t *values, size_t count) {
+uint64_t report_largest(const uint64_t *values, size_t count) {
     uint64_t most = values[0];
     for (size_t i = 1; i < count; i++) {
         most = values[i] > most ? values[i] : most;
@@ -100,7 +99,7 @@ double report_median(uint64_t *values, size_t count) {
     if (count % 2 != 0) {
         return (double)upper;
     }
-    unsigned __int128 both = (unsigned __int128)upper + largest(values, count / 2);
+    unsigned __int128 both = (unsigned __int128)upper + report_largest(values, count / 2);
     return (double)((long double)both / 2);
 }
 

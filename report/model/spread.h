@@ -25,6 +25,9 @@ double report_average(const uint64_t *values, size_t count);
 double report_deviation(const uint64_t *values, size_t count);
 double report_median(uint64_t *values, size_t count);
 
+// Of one value or more.
+uint64_t report_largest(const uint64_t *values, size_t count);
+
 // The ceil(percent / 100 x count)-th smallest value, the smallest for 0. `percent` is from 0 to
 // 100, `count` more than 0. `values` are put into another order; it takes time linear in `count`.
 uint64_t report_percentile(uint64_t *values, size_t count, double percent);

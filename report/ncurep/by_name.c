@@ -5,21 +5,17 @@
 // be emptied for the next result.
 #include "report/ncurep/by_name.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(struct nvtxt_slice a, struct nvtxt_slice b) {
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len > 0 ? memcmp(a.data, b.data, len) : 0;
-    return order ? order : a.len < b.len ? -1 : a.len > b.len;
-}
+#include "protocol/base/origin.h"
 
 static int compare_strings(const void *a, const void *b, void *context) {
     const struct report_ncurep *report = context;
     uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
-    int order = compare(report_ncurep_string(report, one), report_ncurep_string(report, other));
-    return order ? order : one < other ? -1 : one > other;
+    int order =
+        nvtxt_slice_order(report_ncurep_string(report, one), report_ncurep_string(report, other));
+    return order ?: NVTXT_ORDER(one, other);
 }
 
 static void sort_texts(struct report_by_name *by_name) {
@@ -36,7 +32,7 @@ static void sort_texts(struct report_by_name *by_name) {
         struct nvtxt_slice text = report_ncurep_string(report, string);
         size_t last = by_name->text_count;
         if (last == 0 ||
-            compare(report_ncurep_string(report, by_name->order[last - 1]), text) != 0) {
+            nvtxt_slice_order(report_ncurep_string(report, by_name->order[last - 1]), text) != 0) {
             by_name->order[by_name->text_count++] = string;
         }
         by_name->texts[string] = (uint32_t)by_name->text_count - 1;
@@ -52,7 +48,7 @@ int report_by_name_init(struct report_by_name *by_name, const struct report_ncur
         .places = calloc(count, sizeof(*by_name->places)),
     };
     if (!by_name->order || !by_name->texts || !by_name->places) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     sort_texts(by_name);
     return 0;
@@ -94,7 +90,8 @@ static size_t find_text(const struct report_by_name *by_name, struct nvtxt_slice
     size_t low = 0;
     for (size_t count = by_name->text_count; count > 0;) {
         size_t middle = low + count / 2;
-        int order = compare(report_ncurep_string(by_name->report, by_name->order[middle]), name);
+        int order =
+            nvtxt_slice_order(report_ncurep_string(by_name->report, by_name->order[middle]), name);
         if (order == 0) {
             return middle;
         }
@@ -113,6 +110,10 @@ bool report_by_name_find(const struct report_by_name *by_name, struct nvtxt_slic
     report_ncurep_metric_read(report_wire_at(by_name->result.data, by_name->places[text].place),
                               metric);
     return true;
+}
+
+bool report_by_name_knows(const struct report_by_name *by_name, struct nvtxt_slice name) {
+    return find_text(by_name, name) < by_name->text_count;
 }
 
 bool report_by_name_name(const struct report_by_name *by_name,

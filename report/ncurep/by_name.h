@@ -5,10 +5,6 @@
 // file does not have has none.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "protocol/base/slice.h"
 #include "report/ncurep/ncurep.h"
 #include "report/ncurep/result.h"
 
@@ -35,6 +31,9 @@ void report_by_name_set(struct report_by_name *by_name, struct nvtxt_slice resul
 // A metric of the result that was set. False: it has none of that name.
 bool report_by_name_find(const struct report_by_name *by_name, struct nvtxt_slice name,
                          struct report_ncurep_metric *metric);
+
+// Whether some result of the report may have a metric of that name: the report has the text.
+bool report_by_name_knows(const struct report_by_name *by_name, struct nvtxt_slice name);
 
 // The name of a metric of the result, if the metric is the one that report_by_name_find() gives.
 bool report_by_name_name(const struct report_by_name *by_name,

@@ -3,9 +3,7 @@
 // One table finds everything by the bytes that make it: a letter for what it is, then a text, the
 // numbers of a name, or those of a pile. What is new gets the next number of its kind. The ranges
 // of a pile have equal times; their order is that of the pile.
-#include "report/ncurep/gathered.h"
-
-#include "report/ncurep/range.h"
+#include "report/ncurep/matching.h"
 
 #define MOST_EVENTS 100000 // notes are no reason for more memory
 
@@ -23,7 +21,7 @@ static bool has_failed(const struct report_gathered *g) {
 }
 
 // What has the bytes of `key`; if nothing has them, it gets the number `next`. NULL without memory.
-static const struct known *find(struct report_gathered *g, uint32_t next) {
+static const struct known *find_known(struct report_gathered *g, uint32_t next) {
     struct nvtxt_slice key = {g->key.data, g->key.len};
     struct known *known;
     if (nvtxt_buf_failed(&g->key)) {
@@ -59,7 +57,7 @@ static uint32_t number_of_text(struct report_gathered *g, char letter, struct nv
     uint32_t next = count_of(list, sizeof(text));
     begin_key(g, letter);
     nvtxt_buf_add(&g->key, text.data, text.len);
-    const struct known *known = find(g, next);
+    const struct known *known = find_known(g, next);
     if (!known) {
         g->incomplete = true;
         return 0;
@@ -77,7 +75,7 @@ static uint32_t number_of_name(struct report_gathered *g, uint32_t domain,
     uint32_t next = count_of(&g->names, sizeof(name));
     begin_key(g, 'n');
     nvtxt_buf_add(&g->key, &name, sizeof(name));
-    const struct known *known = find(g, next);
+    const struct known *known = find_known(g, next);
     if (!known) {
         g->incomplete = true;
         return 0;
@@ -123,7 +121,7 @@ static void take_pile(struct report_gathered *g, const struct report_state *stat
     uint32_t next = count_of(&g->threads, sizeof(struct report_thread));
     begin_key(g, pile->start_end ? 's' : 'p');
     nvtxt_buf_add(&g->key, names.data, names.len);
-    const struct known *known = find(g, next);
+    const struct known *known = find_known(g, next);
     g->incomplete |= !known || nvtxt_buf_failed(&names) ||
                      count_of(&g->events, sizeof(struct report_event)) + count > MOST_EVENTS;
     if (!has_failed(g) && known->number == next && count > 0) {

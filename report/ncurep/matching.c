@@ -4,14 +4,13 @@
 // expression can stand for what came so far; a `*` is passed without any range, too.
 #include "report/ncurep/matching.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/ncurep/range.h"
+#include "protocol/base/origin.h"
 #include "report/select/filter.h"
 
-#define YES 1 // beside 0 for no and what is below 0
+enum { YES = 1 }; // beside 0 for no and what is below 0
 
 struct work {
     struct report_matching *matching;
@@ -47,12 +46,12 @@ static int step(struct work *work, struct nvtxt_slice name) {
     next[0] = now[0] && !filter->bottom;
     for (size_t i = 0; i < filter->count; i++) {
         const struct report_item *item = &filter->items[i];
-        int rc = !now[i] ? 0 : item->kind == REPORT_ITEM_NAME ? matches(work, item, name) : YES;
-        if (rc < 0) {
-            return rc;
+        int r = !now[i] ? 0 : item->kind == REPORT_ITEM_NAME ? matches(work, item, name) : YES;
+        if (r < 0) {
+            return r;
         }
-        next[i] |= rc > 0 && item->kind == REPORT_ITEM_MANY;
-        next[i + 1] = rc > 0 && item->kind != REPORT_ITEM_MANY;
+        next[i] |= r > 0 && item->kind == REPORT_ITEM_MANY;
+        next[i + 1] = r > 0 && item->kind != REPORT_ITEM_MANY;
     }
     next[filter->count] |= now[filter->count] && !filter->top;
     pass_stars(filter, next);
@@ -65,25 +64,25 @@ static int stack_matches(struct work *work, const struct report_pile *pile) {
     const struct report_filter *filter = work->filter;
     struct report_wire ranges = report_ranges_of(pile);
     struct report_range range;
-    int rc = 0;
+    int r = 0;
     memset(work->matching->now, 0, (filter->count + 1) * sizeof(*work->matching->now));
     work->matching->now[0] = true;
     pass_stars(filter, work->matching->now);
-    while (rc == 0 && report_range_next(work->state, pile, &ranges, &range)) {
-        rc = step(work, range.name);
+    while (r == 0 && report_range_next(work->state, pile, &ranges, &range)) {
+        r = step(work, range.name);
     }
-    return rc < 0 ? rc : work->matching->now[filter->count];
+    return r < 0 ? r : work->matching->now[filter->count];
 }
 
 // Whether a stack of a domain satisfies it.
 static int any_stack_matches(struct work *work, const struct report_state_domain *domain) {
     struct report_state_piles piles = {.begun = false};
     struct report_pile pile;
-    int rc = 0;
-    while (rc == 0 && report_state_next_pile(work->state, domain, &piles, &pile)) {
-        rc = pile.start_end ? 0 : stack_matches(work, &pile);
+    int r = 0;
+    while (r == 0 && report_state_next_pile(work->state, domain, &piles, &pile)) {
+        r = pile.start_end ? 0 : stack_matches(work, &pile);
     }
-    return rc;
+    return r;
 }
 
 // An expression of stars only holds for every stack, also without any range. Its domain need not be
@@ -107,23 +106,22 @@ static int name_is_open(struct work *work, const struct report_item *item,
     struct report_state_piles piles = {.begun = false};
     struct report_pile pile;
     struct report_range range;
-    int rc = 0;
-    while (rc == 0 && report_state_next_pile(work->state, domain, &piles, &pile)) {
+    int r = 0;
+    while (r == 0 && report_state_next_pile(work->state, domain, &piles, &pile)) {
         struct report_wire ranges = report_ranges_of(&pile);
-        while (rc == 0 && pile.start_end &&
-               report_range_next(work->state, &pile, &ranges, &range)) {
-            rc = matches(work, item, range.name);
+        while (r == 0 && pile.start_end && report_range_next(work->state, &pile, &ranges, &range)) {
+            r = matches(work, item, range.name);
         }
     }
-    return rc;
+    return r;
 }
 
 static int all_are_open(struct work *work, const struct report_state_domain *domain) {
-    int rc = YES;
-    for (size_t i = 0; i < work->filter->count && rc > 0; i++) {
-        rc = name_is_open(work, &work->filter->items[i], domain);
+    int r = YES;
+    for (size_t i = 0; i < work->filter->count && r > 0; i++) {
+        r = name_is_open(work, &work->filter->items[i], domain);
     }
-    return rc;
+    return r;
 }
 
 // ---- All ----------------------------------------------------------------------------------------
@@ -132,15 +130,15 @@ static int filter_matches(struct work *work) {
     const struct report_filter *filter = work->filter;
     struct report_state_domain domain;
     size_t domains = 0;
-    int rc = filter->is_push_pop ? stars_match(work) : 0;
-    while (rc == 0 && report_state_next_domain(work->state, &domains, &domain)) {
-        rc = domain_matches(work, &domain);
-        if (rc > 0) {
-            rc = filter->is_push_pop ? any_stack_matches(work, &domain)
-                                     : all_are_open(work, &domain);
+    int r = filter->is_push_pop ? stars_match(work) : 0;
+    while (r == 0 && report_state_next_domain(work->state, &domains, &domain)) {
+        r = domain_matches(work, &domain);
+        if (r > 0) {
+            r = filter->is_push_pop ? any_stack_matches(work, &domain)
+                                    : all_are_open(work, &domain);
         }
     }
-    return rc;
+    return r;
 }
 
 int report_matching_take(struct report_matching *matching, const struct report_state *state,
@@ -154,13 +152,13 @@ int report_matching_take(struct report_matching *matching, const struct report_s
         struct work work = {matching, state,
                             exclude ? selection->excludes[i - includes] : selection->includes[i],
                             exclude, fault};
-        int rc = filter_matches(&work);
-        if (rc < 0) {
-            return fault->column > 0 ? REPORT_SELECT_WRONG : rc;
+        int r = filter_matches(&work);
+        if (r < 0) {
+            return fault->column > 0 ? NVTXT_WRONG : r;
         }
-        matching->seen[i] |= rc > 0;
-        included |= rc > 0 && !exclude;
-        excluded |= rc > 0 && exclude;
+        matching->seen[i] |= r > 0;
+        included |= r > 0 && !exclude;
+        excluded |= r > 0 && exclude;
     }
     *taken = included && !excluded;
     return 0;
@@ -191,7 +189,7 @@ int report_matching_init(struct report_matching *matching,
         .next = calloc(most + 1, sizeof(bool)),
         .seen = calloc(filters + 1, sizeof(bool)),
     };
-    return matching->now && matching->next && matching->seen ? 0 : -ENOMEM;
+    return matching->now && matching->next && matching->seen ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 void report_matching_deinit(struct report_matching *matching) {

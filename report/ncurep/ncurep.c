@@ -5,15 +5,14 @@
 // then put side by side by range, as in a sort by counting.
 #include "report/ncurep/ncurep.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/ncurep/file/input.h"
-#include "report/ncurep/file/known.h"
-#include "report/ncurep/file/wire.h"
+#include "protocol/base/origin.h"
+#include "protocol/table/arrays.h"
+#include "protocol/table/hash.h"
+#include "report/ncurep/known.h"
 #include "report/ncurep/result.h"
-#include "report/ncurep/slots.h"
 
 #define INDEX_LEAST ((uint64_t)64 << 20) // bytes that an index may have in any case
 
@@ -22,7 +21,7 @@ bool report_ncurep_next_header(const struct report_ncurep *report, struct report
     struct report_ncurep_fault none;
     struct report_block block;
     blocks->file = report->bytes;
-    if (report_blocks_next(blocks, &block, &none) != 1) {
+    if (report_blocks_next(blocks, &block, &none) != REPORT_BLOCKS_MORE) {
         return false;
     }
     *header = block.header;
@@ -33,8 +32,9 @@ bool report_ncurep_next(const struct report_ncurep *report, struct report_ncurep
                         struct nvtxt_slice *result) {
     struct report_ncurep_fault none;
     cursor->blocks.file = report->bytes;
-    while (report_entries_next(&cursor->entries, report->bytes, result, &none) != 1) {
-        if (report_blocks_next(&cursor->blocks, &cursor->block, &none) != 1 ||
+    while (report_entries_next(&cursor->entries, report->bytes, result, &none) !=
+           REPORT_BLOCKS_MORE) {
+        if (report_blocks_next(&cursor->blocks, &cursor->block, &none) != REPORT_BLOCKS_MORE ||
             !report_entries_start(&cursor->entries, report->bytes, &cursor->block, &none)) {
             return false;
         }
@@ -69,7 +69,7 @@ static void count(struct report_ncurep *report) {
     struct report_block block;
     struct strings strings = {.table = {0}};
     struct nvtxt_slice text;
-    while (report_blocks_next(&blocks, &block, &none) == 1) {
+    while (report_blocks_next(&blocks, &block, &none) == REPORT_BLOCKS_MORE) {
         report->result_count += block.results;
     }
     while (next_string(report, &strings, &text)) {
@@ -83,7 +83,7 @@ int report_ncurep_take(struct report_ncurep **report, char *bytes, size_t len,
     *report = NULL;
     if (!made) {
         free(bytes);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     made->bytes = (struct nvtxt_slice){bytes, len};
     if (report_blocks_check(made->bytes, fault) != 0) {
@@ -101,8 +101,8 @@ int report_ncurep_open(struct report_ncurep **report, const char *path,
     char *bytes;
     size_t len;
     *report = NULL;
-    int rc = report_ncurep_read(path, options, &bytes, &len, fault);
-    return rc == 0 ? report_ncurep_take(report, bytes, len, fault) : rc;
+    int r = report_ncurep_read(path, options, &bytes, &len, fault);
+    return r ?: report_ncurep_take(report, bytes, len, fault);
 }
 
 void report_ncurep_free(struct report_ncurep *report) {
@@ -118,21 +118,15 @@ void report_ncurep_free(struct report_ncurep *report) {
 // ---- The index ----------------------------------------------------------------------------------
 
 struct ranges {
-    struct report_slots slots;
+    struct nvtxt_slots slots;
     struct report_ncurep_range *list; // owned
     size_t count, room;
     uint32_t *of_result; // the range of each
 };
 
 static int add_range(struct ranges *ranges, uint64_t context, uint64_t stream) {
-    if (ranges->count == ranges->room) {
-        size_t room = ranges->room > 0 ? ranges->room + ranges->room / 2 : 8;
-        struct report_ncurep_range *list = realloc(ranges->list, room * sizeof(*list));
-        if (!list) {
-            return -ENOMEM;
-        }
-        ranges->list = list;
-        ranges->room = room;
+    if (nvtxt_grow(&ranges->list, &ranges->room, ranges->count + 1, sizeof(*ranges->list)) < 0) {
+        return nvtxt_origin(-ENOMEM);
     }
     ranges->list[ranges->count++] =
         (struct report_ncurep_range){.context = context, .stream = stream};
@@ -143,8 +137,8 @@ static int find_range(struct ranges *ranges, struct nvtxt_slice bytes, uint32_t 
     struct report_ncurep_result result;
     report_ncurep_result_read(bytes, &result);
     size_t at =
-        report_slots_start(&ranges->slots, report_slots_hash(result.context, result.stream));
-    for (; ranges->slots.places[at]; at = report_slots_next(&ranges->slots, at)) {
+        nvtxt_slots_start(&ranges->slots, nvtxt_hash_numbers(result.context, result.stream));
+    for (; ranges->slots.places[at]; at = nvtxt_slots_next(&ranges->slots, at)) {
         const struct report_ncurep_range *found = &ranges->list[ranges->slots.places[at] - 1];
         if (found->context == result.context && found->stream == result.stream) {
             *range = ranges->slots.places[at] - 1;
@@ -159,11 +153,11 @@ static int find_range(struct ranges *ranges, struct nvtxt_slice bytes, uint32_t 
 static int find_ranges(const struct report_ncurep *report, struct ranges *ranges) {
     struct report_ncurep_cursor cursor = {.entries = {0}};
     struct nvtxt_slice result;
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && report_ncurep_next(report, &cursor, &result); i++) {
-        rc = find_range(ranges, result, &ranges->of_result[i]);
+    int r = 0;
+    for (size_t i = 0; r == 0 && report_ncurep_next(report, &cursor, &result); i++) {
+        r = find_range(ranges, result, &ranges->of_result[i]);
     }
-    return rc;
+    return r;
 }
 
 // Takes the list of ranges.
@@ -193,18 +187,18 @@ static int index_results(struct report_ncurep *report) {
     struct ranges ranges = {.count = 0};
     ranges.of_result = calloc(report->result_count + 1, sizeof(*ranges.of_result));
     report->results = calloc(report->result_count + 1, sizeof(*report->results));
-    int rc = ranges.of_result && report->results ? 0 : -ENOMEM;
-    rc = rc ? rc : report_slots_reset(&ranges.slots, report->result_count);
-    rc = rc ? rc : add_range(&ranges, 0, 0); // so that there is a list
+    int r = ranges.of_result && report->results ? 0 : nvtxt_origin(-ENOMEM);
+    r = r ?: nvtxt_slots_reset(&ranges.slots, report->result_count);
+    r = r ?: add_range(&ranges, 0, 0); // so that there is a list
     ranges.count = 0;
-    rc = rc ? rc : find_ranges(report, &ranges);
-    if (rc == 0) {
+    r = r ?: find_ranges(report, &ranges);
+    if (r == 0) {
         make_ranges(report, &ranges);
     }
     free(ranges.list);
     free(ranges.of_result);
-    report_slots_deinit(&ranges.slots);
-    return rc;
+    nvtxt_slots_deinit(&ranges.slots);
+    return r;
 }
 
 static int index_strings(struct report_ncurep *report) {
@@ -214,7 +208,7 @@ static int index_strings(struct report_ncurep *report) {
     for (size_t i = 0; report->strings && next_string(report, &strings, &text); i++) {
         report->strings[i] = report_wire_place(report->bytes.data, text);
     }
-    return report->strings ? 0 : -ENOMEM;
+    return report->strings ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 int report_ncurep_index(struct report_ncurep *report, struct report_ncurep_fault *fault) {
@@ -232,8 +226,8 @@ int report_ncurep_index(struct report_ncurep *report, struct report_ncurep_fault
                  (unsigned long long)size);
         return REPORT_NCUREP_TOO_LARGE;
     }
-    int rc = index_strings(report);
-    return rc == 0 ? index_results(report) : rc;
+    int r = index_strings(report);
+    return r ?: index_results(report);
 }
 
 struct nvtxt_slice report_ncurep_action(const struct report_ncurep *report, size_t range,
@@ -249,4 +243,40 @@ struct nvtxt_slice report_ncurep_string(const struct report_ncurep *report, uint
         return (struct nvtxt_slice){NULL, 0};
     }
     return report_wire_at(report->bytes.data, report->strings[number]);
+}
+
+// ---- Sessions -----------------------------------------------------------------------------------
+
+bool report_session_next_provider(const struct report_ncurep *report, struct report_session *cursor,
+                                  struct report_provider *provider) {
+    struct nvtxt_slice message;
+    *provider = (struct report_provider){NVTXT_SLICE(""), NVTXT_SLICE("")};
+    while (!report_wire_find(&cursor->details, NCUREP_SESSION_VERSION, &message)) {
+        if (report_wire_find(&cursor->header, NCUREP_BLOCK_SESSION, &message)) {
+            cursor->details = report_wire_of(message);
+        } else if (report_ncurep_next_header(report, &cursor->blocks, &message)) {
+            cursor->header = report_wire_of(message);
+        } else {
+            return false;
+        }
+    }
+    report_wire_text(message, NCUREP_VERSION_PROVIDER, &provider->name);
+    report_wire_text(message, NCUREP_VERSION_VERSION, &provider->version);
+    return true;
+}
+
+bool report_session_next_process(const struct report_ncurep *report, struct report_session *cursor,
+                                 struct report_profiled_process *process) {
+    struct nvtxt_slice message;
+    *process = (struct report_profiled_process){0, NVTXT_SLICE(""), NVTXT_SLICE("")};
+    while (!report_wire_find(&cursor->header, NCUREP_BLOCK_PROCESS, &message)) {
+        if (!report_ncurep_next_header(report, &cursor->blocks, &message)) {
+            return false;
+        }
+        cursor->header = report_wire_of(message);
+    }
+    report_wire_number(message, NCUREP_PROCESS_ID, &process->pid);
+    report_wire_text(message, NCUREP_PROCESS_HOST, &process->host);
+    report_wire_text(message, NCUREP_PROCESS_NAME, &process->name);
+    return true;
 }

@@ -14,16 +14,12 @@
 //   actions   report_ncurep_action(report, range, i): the results of a range, in order of the file
 //   metrics   report/ncurep/result.h: of a result, by a cursor; their names are numbers of strings;
 //             report/ncurep/by_name.h: one of them by its name
-//   states    report/ncurep/state.h: the domains of a result; range.h: what is open in them
+//   states    report/ncurep/state.h: the domains of a result, and what is open in them
 //   filters   report/ncurep/matching.h: which results the expressions of nvtxt-filter(7) take
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "protocol/base/slice.h"
-#include "report/ncurep/file/blocks.h"
-#include "report/ncurep/file/refusal.h"
+#include "report/ncurep/blocks.h"
+#include "report/ncurep/wire.h"
 
 struct report_ncurep_range {
     uint64_t context, stream; // 0 where a result does not say it
@@ -41,8 +37,8 @@ struct report_ncurep {
 };
 
 // Reads a file and looks at all of it, so that nothing in it is broken later. The file may be
-// compressed with zstd (.ncu-repz). Returns 0, a code of report/ncurep/file/refusal.h, or
-// -errno; `*report` is NULL then.
+// compressed with zstd (.ncu-repz). Returns 0, an enum report_ncurep_result_code, or -errno;
+// `*report` is NULL then.
 int report_ncurep_open(struct report_ncurep **report, const char *path,
                        const struct report_ncurep_options *options,
                        struct report_ncurep_fault *fault);
@@ -77,3 +73,30 @@ struct nvtxt_slice report_ncurep_action(const struct report_ncurep *report, size
 
 // After report_ncurep_index(). A string by its number; data NULL: the file has none of that number.
 struct nvtxt_slice report_ncurep_string(const struct report_ncurep *report, uint64_t number);
+
+// What the headers of all blocks say together: which programs wrote the file, and of which
+// processes. All is borrowed from the report.
+
+// A cursor over these. Zero it before the first call.
+struct report_session {
+    struct report_blocks blocks;
+    struct report_wire header, details;
+};
+
+struct report_provider {
+    struct nvtxt_slice name, version; // never without data
+};
+bool report_session_next_provider(const struct report_ncurep *report, struct report_session *cursor,
+                                  struct report_provider *provider);
+
+struct report_profiled_process {
+    uint64_t pid;
+    struct nvtxt_slice host, name; // never without data
+};
+bool report_session_next_process(const struct report_ncurep *report, struct report_session *cursor,
+                                 struct report_profiled_process *process);
+
+// processes.c: all of them in the order of the file, each once, though it may stand in several
+// headers. The list is the caller's to free. Returns 0 or -ENOMEM.
+int report_session_processes(const struct report_ncurep *report,
+                             struct report_profiled_process **processes, size_t *count);

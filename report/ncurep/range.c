@@ -2,11 +2,11 @@
 //
 // Of a field that stands twice the last one counts, of a message that stands twice the fields of
 // both. What all of them say together is known only at the end: then the name is chosen.
-#include "report/ncurep/range.h"
+#include "report/ncurep/state.h"
 
 #include <string.h>
 
-#include "report/ncurep/file/known.h"
+#include "report/ncurep/known.h"
 
 #define MESSAGE_REGISTERED 3
 
@@ -46,10 +46,10 @@ static void set_payload(struct report_range *range, const struct payload *payloa
     while (at <= NCUREP_PAYLOAD_FLOAT && !payload->has[at]) {
         at++;
     }
-    range->payload_type = (uint32_t)payload->values[NCUREP_PAYLOAD_TYPE];
     if (at > NCUREP_PAYLOAD_FLOAT) {
         return;
     }
+    range->payload_type = at - NCUREP_PAYLOAD_TYPE;
     const uint64_t bits = payload->values[at];
     const uint32_t low = (uint32_t)bits;
     float single;

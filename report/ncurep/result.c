@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "report/ncurep/file/known.h"
+#include "report/ncurep/known.h"
 
 static void take_number(struct report_ncurep_result *result,
                         const struct report_wire_field *field) {

@@ -4,11 +4,7 @@
 // does not say is 0 or an empty text.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "protocol/base/slice.h"
-#include "report/ncurep/file/wire.h"
+#include "report/ncurep/wire.h"
 
 struct report_ncurep_result {
     struct nvtxt_slice bytes; // the result itself

@@ -6,18 +6,18 @@
 // bits.
 #include "report/ncurep/state.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/ncurep/file/known.h"
+#include "protocol/base/origin.h"
+#include "report/ncurep/known.h"
 
 void report_state_deinit(struct report_state *state) {
     free(state->domains);
     free(state->piles);
     free(state->texts);
-    report_slots_deinit(&state->by_id);
-    report_slots_deinit(&state->by_handle);
+    nvtxt_slots_deinit(&state->by_id);
+    nvtxt_slots_deinit(&state->by_handle);
     *state = (struct report_state){.base = NULL};
 }
 
@@ -110,22 +110,22 @@ static int make_room(void **list, size_t *room, size_t count, size_t size) {
         *list = calloc(count, size);
         *room = *list ? count : 0;
     }
-    return count <= *room ? 0 : -ENOMEM;
+    return count <= *room ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static int make_all_room(struct report_state *state) {
     struct counts counts = count_all(state);
     void *domains = state->domains, *piles = state->piles, *texts = state->texts;
-    int rc = make_room(&domains, &state->domain_room, counts.domains, sizeof(*state->domains));
-    rc = rc ? rc : make_room(&piles, &state->pile_room, counts.piles, sizeof(*state->piles));
-    rc = rc ? rc : make_room(&texts, &state->text_room, counts.strings, sizeof(*state->texts));
-    rc = rc ? rc : report_slots_reset(&state->by_id, counts.domains);
-    rc = rc ? rc : report_slots_reset(&state->by_handle, counts.strings);
+    int r = make_room(&domains, &state->domain_room, counts.domains, sizeof(*state->domains));
+    r = r ?: make_room(&piles, &state->pile_room, counts.piles, sizeof(*state->piles));
+    r = r ?: make_room(&texts, &state->text_room, counts.strings, sizeof(*state->texts));
+    r = r ?: nvtxt_slots_reset(&state->by_id, counts.domains);
+    r = r ?: nvtxt_slots_reset(&state->by_handle, counts.strings);
     state->domains = domains;
     state->piles = piles;
     state->texts = texts;
     state->domain_count = state->stack_count = state->pile_count = state->text_count = 0;
-    return rc;
+    return r;
 }
 
 // ---- Noting -------------------------------------------------------------------------------------
@@ -136,10 +136,10 @@ static uint32_t place_of(const struct report_state *state, struct nvtxt_slice by
 
 // The number of a domain, which becomes known.
 static uint32_t take_domain(struct report_state *state, uint64_t id) {
-    const struct report_slots *slots = &state->by_id;
-    size_t at = report_slots_start(slots, nvtxt_hash_number(id));
+    const struct nvtxt_slots *slots = &state->by_id;
+    size_t at = nvtxt_slots_start(slots, nvtxt_hash_number(id));
     while (slots->places[at] && state->domains[slots->places[at] - 1].id != id) {
-        at = report_slots_next(slots, at);
+        at = nvtxt_slots_next(slots, at);
     }
     if (!slots->places[at]) {
         state->domains[state->domain_count++] = (struct report_domain_entry){.id = id};
@@ -150,9 +150,9 @@ static uint32_t take_domain(struct report_state *state, uint64_t id) {
 
 // The slot of a registered text.
 static uint32_t *slot_of_text(const struct report_state *state, uint32_t domain, uint64_t handle) {
-    const struct report_slots *slots = &state->by_handle;
-    size_t at = report_slots_start(slots, report_slots_hash(domain, handle));
-    for (; slots->places[at]; at = report_slots_next(slots, at)) {
+    const struct nvtxt_slots *slots = &state->by_handle;
+    size_t at = nvtxt_slots_start(slots, nvtxt_hash_numbers(domain, handle));
+    for (; slots->places[at]; at = nvtxt_slots_next(slots, at)) {
         const struct report_text_entry *entry = &state->texts[slots->places[at] - 1];
         if (entry->handle == handle && entry->domain == domain) {
             break;
@@ -234,7 +234,7 @@ static struct nvtxt_slice span_of_states(struct nvtxt_slice result) {
     for (const char *at = wire.at; report_wire_next(&wire, &field) == REPORT_WIRE_FIELD;
          at = wire.at) {
         if (field.number == NCUREP_RESULT_NVTX && field.type == REPORT_WIRE_BYTES) {
-            begin = begin ? begin : at;
+            begin = begin ?: at;
             end = wire.at;
         }
     }
@@ -256,11 +256,11 @@ int report_state_open(struct report_state *state, const struct report_ncurep_res
     while (!state->own_thread && next_part(&threads, &part)) {
         state->own_thread = (uint32_t)number_of(part, NCUREP_THREAD_TID) == state->tid;
     }
-    int rc = make_all_room(state);
-    if (rc == 0) {
+    int r = make_all_room(state);
+    if (r == 0) {
         note_all(state);
     }
-    return rc;
+    return r;
 }
 
 // ---- Domains and piles --------------------------------------------------------------------------

@@ -9,13 +9,8 @@
 // thread, those of all threads.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "protocol/base/slice.h"
-#include "report/ncurep/file/wire.h"
+#include "protocol/table/hash.h"
 #include "report/ncurep/result.h"
-#include "report/ncurep/slots.h"
 
 struct report_domain_entry { // inside
     uint64_t id;
@@ -45,7 +40,7 @@ struct report_state {
     size_t stack_count, pile_count, pile_room; // push/pop ones come first
     struct report_text_entry *texts;           // registered ones; owned
     size_t text_count, text_room;
-    struct report_slots by_id, by_handle; // of `domains`, of `texts`
+    struct nvtxt_slots by_id, by_handle; // of `domains`, of `texts`
 };
 
 // Zero the state before the first call; deinit it after the last one. Returns 0 or -ENOMEM.
@@ -87,7 +82,7 @@ struct nvtxt_slice report_state_registered(const struct report_state *state, uin
 struct report_pile {
     uint32_t domain; // its number
     bool start_end;
-    struct nvtxt_slice bytes; // for report/ncurep/range.h
+    struct nvtxt_slice bytes; // its ranges
 };
 
 // A cursor over the piles of a domain: push/pop ones, then start/end ones. Zero it before the first
@@ -99,3 +94,34 @@ struct report_state_piles {
 bool report_state_next_pile(const struct report_state *state,
                             const struct report_state_domain *domain,
                             struct report_state_piles *cursor, struct report_pile *pile);
+
+// ---- Ranges -------------------------------------------------------------------------------------
+
+enum report_range_payload {
+    REPORT_RANGE_NO_PAYLOAD,
+    REPORT_RANGE_UINT64, // `number`; also of 32 bits
+    REPORT_RANGE_INT64,  // the same bits as int64_t; also of 32 bits
+    REPORT_RANGE_DOUBLE, // `real`; also of a float
+};
+
+struct report_range {           // one that was open; all is borrowed from the report
+    struct nvtxt_slice name;    // Name, or the text of its message; never without data
+    struct nvtxt_slice message; // data NULL: none
+    bool has_attributes;
+    uint32_t category;
+    bool has_color;
+    uint32_t color;        // ARGB
+    uint32_t payload_type; // of its value: a number of NVTX; 0: none
+    enum report_range_payload payload;
+    uint64_t number;
+    double real;
+    uint64_t id;  // of a start/end range
+    uint32_t tid; // of a start/end range: the thread that started it
+};
+
+// A cursor over the ranges of a pile, the bottom one first.
+static inline struct report_wire report_ranges_of(const struct report_pile *pile) {
+    return report_wire_of(pile->bytes);
+}
+bool report_range_next(const struct report_state *state, const struct report_pile *pile,
+                       struct report_wire *cursor, struct report_range *range);

@@ -3,21 +3,21 @@
 // report/page: the page of `nvtxt-report html`: one HTML file with summaries, findings, sections,
 // source lines and the data of the timeline. It owns the readable sources of style and script in
 // assets/, which the build puts into the program, and what it computes while it writes. One thread,
-// beside which the data of the pictures is made (report/page/timeline).
-// It opens no file, and computes no figure that another room knows.
+// beside which another makes the data of the pictures (timeline.h). It opens no file, and computes
+// no figure that another room knows.
 //
-// This header is what a page is made of. It is written from start to end, and nothing of it is
-// kept.
+// This header is what a page is made of, and its writer: nvtxt-report(1), "THE PAGE". It is written
+// from start to end, and nothing of it is kept.
 #pragma once
 
 #include <stddef.h>
 
-#include "report/judge/rules.h"
+#include "protocol/text/out.h"
 #include "report/model/model.h"
-#include "report/section/shown.h"
-#include "report/stats/overview.h"
+#include "report/rule/rules.h"
+#include "report/section/show.h"
 #include "report/stats/reports.h"
-#include "report/stats/table.h"
+#include "report/table/table.h"
 #include "report/text/message.h"
 
 // The lines of a source's file, with the columns Line, metrics and Source.
@@ -51,3 +51,12 @@ struct report_page {
     size_t max_events;            // more are merged
     struct page_drawing *drawing; // of report_page_begin()
 };
+
+// Begins to make the data of the pictures, beside all that is computed until the page is written;
+// of `page` only the model and max_events are needed. Returns 0 or -ENOMEM.
+int report_page_begin(struct report_page *page);
+void report_page_end(struct report_page *page); // fine when it was not begun
+
+// Of a page that was begun. Returns 0 or -ENOMEM; a failure of the output is in `out`. `*single` is
+// how many events stand in the timeline alone; fewer than are selected when some were merged.
+int report_page_write(struct nvtxt_out *out, const struct report_page *page, size_t *single);

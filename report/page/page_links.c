@@ -2,11 +2,13 @@
 //
 // A link is one only if its target can be reached: an address of the web, a section that is shown,
 // a source of the capture. Ranges and times are fragments, which the script reads.
-#include "report/page/page_links.h"
+#include "report/page/parts.h"
+
+#include <assert.h>
+#include <inttypes.h>
 
 #include "report/page/html.h"
-#include "report/page/page_summary.h"
-#include "report/rule/links.h"
+#include "report/table/links.h"
 
 #define PARTS_OF_ROOM 50 // the room on each side of a time is such a part of the elapsed time
 
@@ -94,11 +96,7 @@ static bool begin_time(struct nvtxt_out *out, const struct report_page *page,
     int64_t room = (int64_t)(page->model->elapsed_ns / PARTS_OF_ROOM) + 1;
     from = __builtin_sub_overflow(at, room, &from) ? INT64_MIN : from;
     to = __builtin_add_overflow(at, room, &to) ? INT64_MAX : to;
-    page_raw(out, "<a href=\"#t=");
-    nvtxt_out_int(out, from);
-    page_raw(out, "..");
-    nvtxt_out_int(out, to);
-    page_raw(out, "\">");
+    nvtxt_out_format(out, "<a href=\"#t=%" PRId64 "..%" PRId64 "\">", from, to);
     return true;
 }
 
@@ -130,9 +128,18 @@ static bool begin_link(struct nvtxt_out *out, const struct report_page *page,
         return begin_time(out, page, link->target);
     case REPORT_LINK_SOURCE:
         return begin_source(out, page, link);
-    default:
+    case REPORT_LINK_NONE:
         return false;
     }
+    assert(false);
+    return false;
+}
+
+void page_linked(struct nvtxt_out *out, const struct report_page *page, const char *before,
+                 struct nvtxt_slice text, const char *after) {
+    page_raw(out, before);
+    page_links(out, page, text);
+    page_raw(out, after);
 }
 
 void page_links(struct nvtxt_out *out, const struct report_page *page, struct nvtxt_slice text) {

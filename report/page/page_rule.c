@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Articles are written level by level, so that nothing has to be sorted.
-#include "report/page/page_rule.h"
+#include "report/page/parts.h"
 
+#include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 
 #include "report/page/html.h"
-#include "report/page/page_links.h"
 #include "report/render/render_metric.h"
 
 // ---- What belongs to a message ------------------------------------------------------------------
@@ -24,7 +25,8 @@ static void put_speedups(struct nvtxt_out *out, const struct report_result *resu
     }
 }
 
-static void put_focus(struct nvtxt_out *out, const struct report_result *result, size_t message) {
+static void put_focus(struct nvtxt_out *out, const struct report_page *page,
+                      const struct report_result *result, size_t message) {
     static const char *const titles[] = {"Metric", "Value", "Severity", "Why", NULL};
     bool any = false;
     for (size_t i = 0; i < result->focus_count; i++) {
@@ -38,60 +40,29 @@ static void put_focus(struct nvtxt_out *out, const struct report_result *result,
         }
         any = true;
         page_raw(out, "<tr>");
-        page_cell(out, "td", of->name);
-        page_cell(out, "td",
+        page_cell(out, of->name);
+        page_cell(out,
                   nvtxt_slice_of(of->has_value ? report_render_value(value, &of->value, "", true)
                                                : "N/A"));
-        page_cell(out, "td", nvtxt_slice_of(report_focus_severity_name(of->severity)));
-        page_cell(out, "td", of->info);
-        page_raw(out, "</tr>\n");
+        page_cell(out, nvtxt_slice_of(report_focus_severity_name(of->severity)));
+        page_linked(out, page, "<td>", of->info, "</td></tr>\n");
     }
     if (any) {
         page_end_table(out);
     }
 }
 
-static void put_cell(struct nvtxt_out *out, const struct report_page *page,
-                     const struct report_rule_cell *cell) {
-    bool is_text = cell->kind == REPORT_RULE_CELL_TEXT;
-    page_raw(out, is_text ? "<td>" : "<td class=\"n\">");
-    if (is_text) {
-        page_links(out, page, cell->text);
-    } else if (cell->kind == REPORT_RULE_CELL_INT) {
-        nvtxt_out_int(out, cell->number);
-    } else if (cell->kind == REPORT_RULE_CELL_REAL) {
-        nvtxt_out_double(out, cell->real);
-    }
-    page_raw(out, "</td>");
-}
-
 static void put_table(struct nvtxt_out *out, const struct report_page *page,
                       const struct report_rule_table *table) {
-    page_begin_region(out, "Table", NULL);
-    if (table->title.data && table->title.len > 0) {
-        page_raw(out, "<caption>");
-        page_links(out, page, table->title);
-        page_raw(out, "</caption>");
+    const struct page_table view = {
+        .page = page, .caption = table->title, .most = SIZE_MAX, .styles = table->styles};
+    if (table->chart) {
+        page_shown_item(out, table->chart);
+    } else {
+        page_table(out, &table->table, &view);
     }
-    page_raw(out, "<thead><tr>");
-    for (size_t i = 0; i < table->column_count; i++) {
-        page_raw(out, "<th scope=\"col\">");
-        page_name(out, table->header[i]);
-        page_raw(out, "</th>");
-    }
-    page_raw(out, "</tr></thead><tbody>\n");
-    for (size_t row = 0; row < table->row_count; row++) {
-        page_raw(out, "<tr>");
-        for (size_t i = 0; i < table->column_count; i++) {
-            put_cell(out, page, &table->cells[row * table->column_count + i]);
-        }
-        page_raw(out, "</tr>\n");
-    }
-    page_end_table(out);
-    if (table->description.data && table->description.len > 0) {
-        page_raw(out, "<p>");
-        page_links(out, page, table->description);
-        page_raw(out, "</p>\n");
+    if (table->description.len > 0) {
+        page_linked(out, page, "<p>", table->description, "</p>\n");
     }
 }
 
@@ -105,10 +76,12 @@ static void put_markers(struct nvtxt_out *out, const struct report_page *page,
         }
         page_raw(out, any ? "<li>" : "<ul>\n<li>");
         any = true;
+        if (message == REPORT_NO_MESSAGE && of->level != REPORT_LEVEL_NONE) {
+            page_raw(out, report_level_name(of->level));
+            page_raw(out, ": ");
+        }
         page_name(out, of->file);
-        page_raw(out, ":");
-        nvtxt_out_uint(out, of->line);
-        page_raw(out, ": ");
+        nvtxt_out_format(out, "%s%" PRIu64 ": ", report_marker_joint(of), of->line);
         page_links(out, page, of->text);
         page_raw(out, "</li>\n");
     }
@@ -117,23 +90,17 @@ static void put_markers(struct nvtxt_out *out, const struct report_page *page,
 
 static void put_message(struct nvtxt_out *out, const struct report_page *page,
                         const struct report_result *result, size_t id) {
-    const struct report_message *message = &result->messages[id];
+    const struct report_rule_message *message = &result->messages[id];
     const char *level = report_level_name(message->level);
-    page_raw(out, "<div class=\"message ");
-    page_raw(out, level);
-    page_raw(out, "\"");
-    page_attribute(out, "data-type", nvtxt_slice_of(level));
-    page_raw(out, "><p><strong>");
-    page_raw(out, level);
+    nvtxt_out_format(out, "<div class=\"message %s\" data-type=\"%s\"><p><strong>%s", level, level,
+                     level);
     if (message->title.len > 0) {
         page_raw(out, ": ");
         page_links(out, page, message->title);
     }
-    page_raw(out, "</strong> ");
-    page_links(out, page, message->text);
-    page_raw(out, "</p>\n");
+    page_linked(out, page, "</strong> ", message->text, "</p>\n");
     put_speedups(out, result, id);
-    put_focus(out, result, id);
+    put_focus(out, page, result, id);
     for (size_t i = 0; i < result->table_count; i++) {
         if (result->tables[i].message == id) {
             put_table(out, page, &result->tables[i]);
@@ -158,40 +125,63 @@ static void put_status(struct nvtxt_out *out, const struct report_result *result
     page_raw(out, "</p>\n");
 }
 
+static bool is_judged(const struct report_page *page, struct nvtxt_slice identifier) {
+    for (size_t i = 0; i < page->results->count; i++) {
+        if (nvtxt_slice_equal(page->results->results[i].identifier, identifier)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The rules that would say more, with a link where they are on the page.
+static void put_proposals(struct nvtxt_out *out, const struct report_page *page,
+                          const struct report_result *result) {
+    for (size_t i = 0; i < result->proposal_count; i++) {
+        struct nvtxt_slice identifier = result->proposals[i];
+        bool judged = is_judged(page, identifier);
+        page_raw(out, i == 0 ? "<p class=\"proposals\">See also: " : ", ");
+        if (judged) {
+            page_raw(out, "<a href=\"#rule-");
+            page_text(out, identifier);
+            page_raw(out, "\">");
+        }
+        page_name(out, identifier);
+        page_raw(out, judged ? "</a>" : "");
+    }
+    page_raw(out, result->proposal_count > 0 ? "</p>\n" : "");
+}
+
 // A rule that has nothing to say takes one line.
 static bool is_quiet(const struct report_result *result) {
-    return result->message_count == 0 && result->output.len == 0 &&
-           result->status != REPORT_RULE_FAILED;
+    return result->message_count + result->marker_count + result->proposal_count == 0 &&
+           result->output.len == 0 && result->status != REPORT_RULE_FAILED;
 }
 
 static void put_article(struct nvtxt_out *out, const struct report_page *page,
                         const struct report_result *result) {
     const char *status = report_rule_status_name(result->status);
     enum report_level worst = report_result_worst(result);
-    page_raw(out, "<article class=\"");
-    page_raw(out, result->status == REPORT_RULE_FAILED ? "error" : report_level_name(worst));
-    page_raw(out, is_quiet(result) ? " quiet" : "");
-    page_raw(out, "\"");
+    nvtxt_out_format(out, "<article class=\"%s%s\"",
+                     result->status == REPORT_RULE_FAILED ? "error" : report_level_name(worst),
+                     is_quiet(result) ? " quiet" : "");
     page_attribute(out, "data-rule", result->identifier);
     page_attribute(out, "data-status", nvtxt_slice_of(status));
     page_raw(out, " id=\"rule-");
     page_text(out, result->identifier);
-    page_raw(out, "\"><h3>");
-    page_name(out, result->name);
-    page_raw(out, "</h3>\n");
+    page_named(out, "\"><h3>", result->name, "</h3>\n");
     put_status(out, result);
     if (result->description.len > 0) {
-        page_raw(out, "<p class=\"description\">");
-        page_name(out, result->description);
-        page_raw(out, "</p>\n");
+        page_linked(out, page, "<p class=\"description\">", result->description, "</p>\n");
     }
     for (size_t i = 0; i < result->message_count; i++) {
         put_message(out, page, result, i);
     }
+    put_markers(out, page, result, REPORT_NO_MESSAGE);
+    put_proposals(out, page, result);
     if (result->output.len > 0) {
-        page_raw(out, "<details open><summary>What it printed</summary><pre>");
-        page_name(out, result->output);
-        page_raw(out, "</pre></details>\n");
+        page_named(out, "<details open><summary>What it printed</summary><pre>", result->output,
+                   "</pre></details>\n");
     }
     page_raw(out, "</article>\n");
 }
@@ -199,23 +189,36 @@ static void put_article(struct nvtxt_out *out, const struct report_page *page,
 // In the order of the page.
 enum group { ERRORS, WARNINGS, OPTIMIZATIONS, FAILED, FINE, NOT_APPLICABLE, NOT_RUN, GROUPS };
 
+static enum group group_of_level(enum report_level worst) {
+    switch (worst) {
+    case REPORT_LEVEL_ERROR:
+        return ERRORS;
+    case REPORT_LEVEL_WARNING:
+        return WARNINGS;
+    case REPORT_LEVEL_OPTIMIZATION:
+    case REPORT_LEVEL_OK:
+    case REPORT_LEVEL_NONE:
+        return OPTIMIZATIONS;
+    }
+    assert(false);
+    return OPTIMIZATIONS;
+}
+
 static enum group group_of(const struct report_result *result) {
     switch (result->status) {
     case REPORT_RULE_FINDINGS:
-        break;
+        return group_of_level(report_result_worst(result));
     case REPORT_RULE_NO_ISSUE:
         return FINE;
     case REPORT_RULE_NOT_APPLICABLE:
         return NOT_APPLICABLE;
     case REPORT_RULE_FAILED:
         return FAILED;
-    default:
+    case REPORT_RULE_NOT_RUN:
         return NOT_RUN;
     }
-    enum report_level worst = report_result_worst(result);
-    return worst == REPORT_LEVEL_ERROR     ? ERRORS
-           : worst == REPORT_LEVEL_WARNING ? WARNINGS
-                                           : OPTIMIZATIONS;
+    assert(false);
+    return NOT_RUN;
 }
 
 void page_findings(struct nvtxt_out *out, const struct report_page *page) {
@@ -230,24 +233,4 @@ void page_findings(struct nvtxt_out *out, const struct report_page *page) {
             }
         }
     }
-}
-
-void page_rules_of_section(struct nvtxt_out *out, const struct report_page *page,
-                           struct nvtxt_slice section) {
-    bool any = false;
-    for (size_t i = 0; i < page->results->count; i++) {
-        const struct report_result *result = &page->results->results[i];
-        if (!result->section.data || !nvtxt_slice_equal(result->section, section)) {
-            continue;
-        }
-        page_raw(out, any ? "<li><a href=\"#rule-" : "<ul class=\"rules\">\n<li><a href=\"#rule-");
-        any = true;
-        page_text(out, result->identifier);
-        page_raw(out, "\">");
-        page_name(out, result->name);
-        page_raw(out, "</a>: ");
-        page_raw(out, report_rule_status_name(result->status));
-        page_raw(out, "</li>\n");
-    }
-    page_raw(out, any ? "</ul>\n" : "");
 }

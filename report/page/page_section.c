@@ -2,54 +2,33 @@
 //
 // A metric is a name and a value in two cells; what machines compare stands in data-metric and
 // data-value. Charts with many instances show the first ones and say how many there are.
-#include "report/page/page_section.h"
-
-#include <stdio.h>
+#include "report/page/parts.h"
 
 #include "report/page/html.h"
-#include "report/page/page_rule.h"
 #include "report/render/render_metric.h"
-#include "report/section/show.h"
-
-// The value as JSON has it, without quotes.
-static void put_exact(struct nvtxt_out *out, const struct report_value *value) {
-    if (value->type == REPORT_STRING) {
-        page_attribute(out, "data-value", value->string);
-    } else if (value->type == REPORT_U32 || value->type == REPORT_U64) {
-        page_raw(out, " data-value=\"");
-        nvtxt_out_uint(out, value->u64);
-        page_raw(out, "\"");
-    } else {
-        page_value(out, value->real);
-    }
-}
 
 static void put_value(struct nvtxt_out *out, const struct report_value *value, const char *unit) {
+    const struct report_cell cell = report_value_cell(value);
     char text[REPORT_VALUE_TEXT];
-    page_raw(out, value->type == REPORT_STRING ? "<td" : "<td class=\"n\"");
-    put_exact(out, value);
-    page_raw(out, ">");
-    page_name(out, nvtxt_slice_of(report_render_value(text, value, unit, false)));
-    page_raw(out, "</td>");
+    page_raw(out,
+             value->type == REPORT_STRING ? "<td data-value=\"" : "<td class=\"n\" data-value=\"");
+    report_cell_write(out, &cell, page_text); // as JSON has it, without quotes
+    page_raw(out, "\"");
+    page_named(out, ">", nvtxt_slice_of(report_render_value(text, value, unit, false)), "</td>");
 }
 
 // What a metric is called, at the head of its row or column.
 static void put_title(struct nvtxt_out *out, const struct report_shown_metric *shown,
                       const char *scope) {
     const struct report_metric *metric = &shown->metric;
-    page_raw(out, "<th");
-    page_attribute(out, "scope", nvtxt_slice_of(scope));
+    nvtxt_out_format(out, "<th scope=\"%s\"", scope);
     page_attribute(out, "data-metric", nvtxt_slice_of(metric->name));
     page_attribute(out, "title", nvtxt_slice_of(metric->name));
-    page_raw(out, ">");
-    page_name(out, nvtxt_slice_of(shown->label ? shown->label : metric->name));
-    page_raw(out, "</th>");
+    page_named(out, ">", nvtxt_slice_of(shown->label ?: metric->name), "</th>");
 }
 
 static void put_na(struct nvtxt_out *out, const struct report_metric *metric) {
-    page_raw(out, "<td class=\"na\">N/A: ");
-    page_name(out, nvtxt_slice_of(metric->na));
-    page_raw(out, "</td>");
+    page_named(out, "<td class=\"na\">N/A: ", nvtxt_slice_of(metric->na), "</td>");
 }
 
 static void put_metric(struct nvtxt_out *out, const struct report_shown_metric *shown) {
@@ -60,10 +39,6 @@ static void put_metric(struct nvtxt_out *out, const struct report_shown_metric *
     } else {
         put_value(out, &metric->value, metric->unit);
     }
-}
-
-static void put_empty(struct nvtxt_out *out) {
-    page_raw(out, "<td></td><td></td>");
 }
 
 static void put_grid(struct nvtxt_out *out, const struct report_shown_metrics *metrics,
@@ -77,7 +52,7 @@ static void put_grid(struct nvtxt_out *out, const struct report_shown_metrics *m
             if (index >= 0 && (size_t)index < metrics->count) {
                 put_metric(out, &metrics->items[index]);
             } else {
-                put_empty(out);
+                page_raw(out, "<td></td><td></td>");
             }
         }
         page_raw(out, "</tr>\n");
@@ -93,15 +68,9 @@ static void put_bar(struct nvtxt_out *out, double value, double most) {
     page_raw(out, "</td>");
 }
 
-static size_t at_most(size_t count) {
-    return count < REPORT_PAGE_INSTANCES ? count : REPORT_PAGE_INSTANCES;
-}
-
 static void put_more(struct nvtxt_out *out, size_t all, size_t shown) {
     if (all > shown) {
-        page_raw(out, "<p>");
-        nvtxt_out_uint(out, all - shown);
-        page_raw(out, " more are not shown here.</p>\n");
+        nvtxt_out_format(out, "<p>%zu more are not shown here.</p>\n", all - shown);
     }
 }
 
@@ -111,14 +80,14 @@ static void put_instances(struct nvtxt_out *out, const struct report_shown_metri
     const struct report_metric *metric = &shown->metric;
     char digits[REPORT_ID_DIGITS];
     double most = report_instance_largest(metric);
-    page_begin_region(out, shown->label ? shown->label : metric->name, NULL);
+    page_begin_region(out, shown->label ?: metric->name, NULL);
     page_raw(out, "<thead><tr><th scope=\"col\">Instance</th>");
     put_title(out, shown, "col");
     page_raw(out, "<td></td></tr></thead><tbody>\n");
     for (size_t i = 0; i < count; i++) {
         const struct report_instance *of = &metric->instances[order ? order[i] : i];
         page_raw(out, "<tr>");
-        page_cell(out, "td", report_render_id(&of->id, digits));
+        page_cell(out, report_render_id(&of->id, digits));
         put_value(out, &of->value, metric->unit);
         put_bar(out, report_value_number(&of->value), most);
         page_raw(out, "</tr>\n");
@@ -134,17 +103,13 @@ static void put_below(struct nvtxt_out *out, const struct report_shown_metrics *
         const struct report_metric *metric = &shown->metric;
         size_t count = metric->instance_count;
         if (shown->show_instances && count > 0 && !metric->na) {
-            page_raw(out, "<p>");
-            page_name(out, nvtxt_slice_of(shown->label ? shown->label : metric->name));
-            page_raw(out, "</p>\n");
-            put_instances(out, shown, NULL, at_most(count));
+            page_named(out, "<p>", nvtxt_slice_of(shown->label ?: metric->name), "</p>\n");
+            put_instances(out, shown, NULL, nvtxt_min(count, REPORT_PAGE_INSTANCES));
         }
         for (size_t j = 0; j < metric->note_count; j++) {
             page_raw(out, "<p>Note: ");
             page_text(out, nvtxt_slice_of(metric->name));
-            page_raw(out, ": ");
-            page_name(out, nvtxt_slice_of(metric->notes[j]));
-            page_raw(out, "</p>\n");
+            page_named(out, ": ", nvtxt_slice_of(metric->notes[j]), "</p>\n");
         }
     }
 }
@@ -157,18 +122,12 @@ static bool has_instances(const struct report_shown_metric *shown) {
 
 static void metric_bars(struct nvtxt_out *out, const struct report_shown_metrics *metrics,
                         const char *label) {
-    double most = 0;
-    for (size_t i = 0; i < metrics->count; i++) {
-        const struct report_metric *metric = &metrics->items[i].metric;
-        double value = metric->na ? 0 : report_value_number(&metric->value);
-        most = value > most ? value : most;
-    }
+    double most = report_metrics_largest(metrics);
     page_begin_table(out, label, NULL, NULL);
     for (size_t i = 0; i < metrics->count; i++) {
-        const struct report_metric *metric = &metrics->items[i].metric;
         page_raw(out, "<tr>");
         put_metric(out, &metrics->items[i]);
-        put_bar(out, metric->na ? 0 : report_value_number(&metric->value), most);
+        put_bar(out, report_metric_number(&metrics->items[i].metric), most);
         page_raw(out, "</tr>\n");
     }
     page_end_table(out);
@@ -184,7 +143,7 @@ static void bar_chart(struct nvtxt_out *out, const struct report_shown_item *ite
     size_t count = metrics->items[0].metric.instance_count;
     bool ranked = item->kind == REPORT_ITEM_FLAME_GRAPH && item->top;
     put_instances(out, &metrics->items[0], ranked ? item->top : NULL,
-                  ranked ? item->top_count : at_most(count));
+                  ranked ? item->top_count : nvtxt_min(count, REPORT_PAGE_INSTANCES));
 }
 
 // A line of the instances' values; the table below has the numbers.
@@ -195,17 +154,17 @@ static void put_line(struct nvtxt_out *out, const struct report_shown_metric *sh
     if (count < 2 || !(most > 0)) {
         return;
     }
-    page_raw(out, "<svg class=\"line\" viewBox=\"0 0 640 120\" role=\"img\" aria-label=\"Line of ");
-    nvtxt_out_uint(out, count);
-    page_raw(out, " values\"><polyline fill=\"none\" stroke=\"currentColor\" points=\"");
+    nvtxt_out_format(
+        out,
+        "<svg class=\"line\" viewBox=\"0 0 640 120\" role=\"img\" aria-label=\"Line of "
+        "%zu values\"><polyline fill=\"none\" stroke=\"currentColor\" points=\"",
+        count);
     size_t step = count / 2000 + 1;
     for (size_t i = 0; i < count; i += step) {
-        char point[64];
         double value = report_value_number(&metric->instances[i].value);
         value = value > 0 ? value : 0;
-        snprintf(point, sizeof(point), "%.1f,%.1f ", 640.0 * (double)i / (double)(count - 1),
-                 118 - 116 * (value / most));
-        page_raw(out, point);
+        nvtxt_out_format(out, "%.1f,%.1f ", 640.0 * (double)i / (double)(count - 1),
+                         118 - 116 * (value / most));
     }
     page_raw(out, "\"/></svg>\n");
 }
@@ -229,10 +188,6 @@ static void histogram(struct nvtxt_out *out, const struct report_shown_item *ite
         metric_bars(out, &item->metrics, label);
         return;
     }
-    uint64_t most = 0;
-    for (size_t i = 0; i < item->bin_count; i++) {
-        most = item->bins[i].count > most ? item->bins[i].count : most;
-    }
     const char *unit = item->metrics.items[0].metric.unit;
     page_begin_table(out, label, NULL, titles);
     for (size_t i = 0; i < item->bin_count; i++) {
@@ -242,7 +197,7 @@ static void histogram(struct nvtxt_out *out, const struct report_shown_item *ite
         put_value(out, &from, unit);
         put_value(out, &to, unit);
         page_cell_uint(out, item->bins[i].count);
-        put_bar(out, (double)item->bins[i].count, (double)most);
+        put_bar(out, (double)item->bins[i].count, (double)item->bin_most);
         page_raw(out, "</tr>\n");
     }
     page_end_table(out);
@@ -265,7 +220,7 @@ static void top_table(struct nvtxt_out *out, const struct report_shown_item *ite
     for (size_t i = 0; i < item->top_count; i++) {
         const struct report_id *id = &metrics->items[0].metric.instances[item->top[i]].id;
         page_raw(out, "<tr>");
-        page_cell(out, "td", report_render_id(id, digits));
+        page_cell(out, report_render_id(id, digits));
         for (size_t j = 0; j < metrics->count; j++) {
             const struct report_metric *metric = &metrics->items[j].metric;
             const struct report_instance *of = report_instance_find(metric, id);
@@ -282,13 +237,11 @@ static void top_table(struct nvtxt_out *out, const struct report_shown_item *ite
     page_end_table(out);
 }
 
-static void put_item(struct nvtxt_out *out, const struct report_shown_item *item) {
-    const char *label = item->label ? item->label : item->type;
+void page_shown_item(struct nvtxt_out *out, const struct report_shown_item *item) {
+    const char *label = item->label ?: item->type;
     page_raw(out, "<div class=\"item\"");
     page_attribute(out, "data-type", nvtxt_slice_of(item->type));
-    page_raw(out, "><p class=\"label\">");
-    page_name(out, nvtxt_slice_of(label));
-    page_raw(out, "</p>\n");
+    page_named(out, "><p class=\"label\">", nvtxt_slice_of(label), "</p>\n");
     if (item->kind == REPORT_ITEM_FOREIGN) {
         page_raw(out, "<p>not applicable</p>\n");
     } else if (item->metrics.count == 0) {
@@ -329,6 +282,25 @@ static void put_groups(struct nvtxt_out *out, const struct report_shown_section 
     }
 }
 
+// Links to the articles of its rules; nothing without any.
+static void put_rules(struct nvtxt_out *out, const struct report_page *page,
+                      struct nvtxt_slice section) {
+    bool any = false;
+    for (size_t i = 0; i < page->results->count; i++) {
+        const struct report_result *result = &page->results->results[i];
+        if (!result->section.data || !nvtxt_slice_equal(result->section, section)) {
+            continue;
+        }
+        page_raw(out, any ? "<li><a href=\"#rule-" : "<ul class=\"rules\">\n<li><a href=\"#rule-");
+        any = true;
+        page_text(out, result->identifier);
+        page_named(out, "\">", result->name, "</a>: ");
+        page_raw(out, report_rule_status_name(result->status));
+        page_raw(out, "</li>\n");
+    }
+    page_raw(out, any ? "</ul>\n" : "");
+}
+
 static void put_section(struct nvtxt_out *out, const struct report_page *page,
                         const struct report_shown_section *shown) {
     const struct report_section *section = shown->entry->section;
@@ -336,28 +308,22 @@ static void put_section(struct nvtxt_out *out, const struct report_page *page,
     page_attribute(out, "data-section", section->identifier.text);
     page_raw(out, " id=\"section-");
     page_text(out, section->identifier.text);
-    page_raw(out, "\"><h3>");
-    page_name(out, section->display_name.text);
-    page_raw(out, "</h3>\n");
+    page_named(out, "\"><h3>", section->display_name.text, "</h3>\n");
     if (report_has(&section->description)) {
-        page_raw(out, "<p>");
-        page_name(out, section->description.text);
-        page_raw(out, "</p>\n");
+        page_named(out, "<p>", section->description.text, "</p>\n");
     }
     put_header(out, shown);
     for (size_t i = 0; i < shown->body_count; i++) {
         const struct report_shown_body *body = &shown->bodies[i];
         if (body->display_name) {
-            page_raw(out, "<h4>");
-            page_name(out, nvtxt_slice_of(body->display_name));
-            page_raw(out, "</h4>\n");
+            page_named(out, "<h4>", nvtxt_slice_of(body->display_name), "</h4>\n");
         }
         for (size_t j = 0; j < body->item_count; j++) {
-            put_item(out, &body->items[j]);
+            page_shown_item(out, &body->items[j]);
         }
     }
     put_groups(out, shown);
-    page_rules_of_section(out, page, section->identifier.text);
+    put_rules(out, page, section->identifier.text);
     page_raw(out, "</section>\n");
 }
 

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What machines read stands in attributes, as plain digits; the cells say the same for people.
-#include "report/page/page_summary.h"
+#include "report/page/parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "protocol/base/clock.h"
 #include "report/page/html.h"
-#include "report/render/kit/plain.h"
+#include "report/table/number.h"
 
 static void put_number(struct nvtxt_out *out, int64_t value) {
-    char number[REPORT_PLAIN_NUMBER];
-    report_plain_int(number, value);
+    char number[REPORT_NUMBER];
+    report_number_int(number, value);
     page_raw(out, number);
 }
 
 void page_source_id(struct nvtxt_out *out, const struct report_source *source) {
-    page_raw(out, "source-");
-    nvtxt_out_uint(out, source->store);
-    page_raw(out, "-");
-    nvtxt_out_int(out, source->id);
+    nvtxt_out_format(out, "source-%" PRIu32 "-%" PRId64, source->store, source->id);
 }
 
 const char *page_line_id(char id[PAGE_LINE_ID], const struct report_source *source) {
@@ -30,10 +28,8 @@ const char *page_line_id(char id[PAGE_LINE_ID], const struct report_source *sour
 // ---- Report Summary -----------------------------------------------------------------------------
 
 static void put_instant(struct nvtxt_out *out, int64_t ns, int64_t base_ns) {
-    page_raw(out, "<time data-ns=\"");
-    nvtxt_out_int(out, ns);
-    page_raw(out, "\">");
-    page_utc(out, ns, base_ns);
+    nvtxt_out_format(out, "<time data-ns=\"%" PRId64 "\">", ns);
+    nvtxt_out_utc(out, nvtxt_time_plus(ns, base_ns));
     page_raw(out, "</time>");
 }
 
@@ -60,8 +56,7 @@ static void put_product(struct nvtxt_out *out, const struct report_store *store)
         page_name(out, store->version);
     }
     if (store->ours) {
-        page_raw(out, ", schema ");
-        nvtxt_out_int(out, store->schema_version);
+        nvtxt_out_format(out, ", schema %" PRId64, store->schema_version);
     }
     page_raw(out, "</td>");
 }
@@ -73,10 +68,7 @@ static void put_store(struct nvtxt_out *out, const struct report_store *store, s
     page_attribute_int(out, "data-events", (int64_t)of->events);
     page_attribute_int(out, "data-errors", (int64_t)of->errors);
     page_attribute_int(out, "data-warnings", (int64_t)of->warnings);
-    page_raw(out, ">");
-    page_raw(out, "<th scope=\"row\">");
-    page_name(out, store->path);
-    page_raw(out, "</th>");
+    page_named(out, "><th scope=\"row\">", store->path, "</th>");
     put_product(out, store);
     put_window(out, store, of);
     page_cell_uint(out, store->segment_count);
@@ -101,9 +93,7 @@ static void put_warning(struct nvtxt_out *out, const struct report_source *sourc
     page_attribute_int(out, "data-store", source->store);
     page_raw(out, ">Warning: <a href=\"#");
     page_source_id(out, source);
-    page_raw(out, "\">");
-    page_name(out, report_source_name(source, made));
-    page_raw(out, "</a>: ");
+    page_named(out, "\">", report_source_name(source, made), "</a>: ");
     put_number(out, source->errors);
     page_raw(out, source->errors == 1 ? " error" : " errors");
     page_raw(out, ", see Session Summary</li>\n");
@@ -122,15 +112,10 @@ static void put_warnings(struct nvtxt_out *out, const struct report_capture *cap
 }
 
 static void put_segments(struct nvtxt_out *out, const struct report_store *store) {
-    page_raw(out, "<details open><summary>");
-    nvtxt_out_uint(out, store->segment_count);
-    page_raw(out, " segments of ");
-    page_name(out, store->path);
-    page_raw(out, "</summary><ol>\n");
+    nvtxt_out_format(out, "<details open><summary>%zu", store->segment_count);
+    page_named(out, " segments of ", store->path, "</summary><ol>\n");
     for (size_t i = 0; i < store->segment_count; i++) {
-        page_raw(out, "<li>");
-        page_name(out, store->segments[i]);
-        page_raw(out, "</li>\n");
+        page_named(out, "<li>", store->segments[i], "</li>\n");
     }
     page_raw(out, "</ol></details>\n");
 }
@@ -148,7 +133,7 @@ static void put_losses(struct nvtxt_out *out, const struct report_capture *captu
         page_raw(out, "<tr");
         page_attribute_int(out, "data-loss", (int64_t)i);
         page_raw(out, ">");
-        page_cell(out, "td", capture->stores[loss->store].path);
+        page_cell(out, capture->stores[loss->store].path);
         page_raw(out, "<td class=\"time\">");
         put_instant(out, loss->at_ns, 0);
         page_raw(out, "</td><td>");
@@ -156,7 +141,7 @@ static void put_losses(struct nvtxt_out *out, const struct report_capture *captu
             nvtxt_out_int(out, loss->source);
         }
         page_raw(out, "</td>");
-        page_cell(out, "td", loss->reason);
+        page_cell(out, loss->reason);
         page_cell_uint(out, loss->count);
         page_raw(out, "</tr>\n");
     }
@@ -253,18 +238,13 @@ static void put_diagnostic(struct nvtxt_out *out, const struct report_diagnostic
     page_attribute(out, "data-code", of->code);
     page_attribute(out, "data-severity", of->severity);
     page_attribute(out, "data-stage", of->stage);
-    page_raw(out, "><td class=\"n\">");
-    nvtxt_out_int(out, of->line);
-    page_raw(out, "</td><td class=\"n\">");
-    nvtxt_out_int(out, of->column);
-    page_raw(out, "</td>");
-    page_cell(out, "td", of->severity);
-    page_cell(out, "td", of->stage);
-    page_cell(out, "td", of->code);
-    page_cell(out, "td", of->message);
-    page_raw(out, "<td><code>");
-    page_name(out, of->excerpt);
-    page_raw(out, "</code></td></tr>\n");
+    nvtxt_out_format(out, "><td class=\"n\">%" PRId64 "</td><td class=\"n\">%" PRId64 "</td>",
+                     of->line, of->column);
+    page_cell(out, of->severity);
+    page_cell(out, of->stage);
+    page_cell(out, of->code);
+    page_cell(out, of->message);
+    page_named(out, "<td><code>", of->excerpt, "</code></td></tr>\n");
 }
 
 static void put_diagnostics(struct nvtxt_out *out, const struct report_source *source) {
@@ -288,9 +268,7 @@ static void put_source(struct nvtxt_out *out, const struct report_source *source
     page_attribute_int(out, "data-store", source->store);
     page_raw(out, " id=\"");
     page_source_id(out, source);
-    page_raw(out, "\"><h3>");
-    page_name(out, report_source_name(source, made));
-    page_raw(out, "</h3>\n");
+    page_named(out, "\"><h3>", report_source_name(source, made), "</h3>\n");
     put_facts(out, source);
     put_diagnostics(out, source);
     page_raw(out, "</section>\n");

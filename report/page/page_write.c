@@ -3,18 +3,13 @@
 // The page is a text with places. It is written up to a place, then what belongs there, and so on.
 #include "config.h"
 
-#include "report/page/page_write.h"
-
-#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
-#include "report/page/assets.h"
+#include "protocol/base/origin.h"
 #include "report/page/html.h"
-#include "report/page/page_rule.h"
-#include "report/page/page_section.h"
-#include "report/page/page_summary.h"
-#include "report/page/timeline/drawing.h"
-#include "report/page/timeline/flame.h"
+#include "report/page/parts.h"
+#include "report/page/timeline.h"
 
 #define PIECE ((size_t)64 << 10)
 
@@ -34,11 +29,10 @@ static void put_cut(struct writer *writer) {
 }
 
 static void put_policy(struct writer *writer) {
-    page_raw(writer->out, "default-src 'none'; script-src '");
-    page_raw(writer->out, page_assets_script_hash);
-    page_raw(writer->out, "'; style-src '");
-    page_raw(writer->out, page_assets_style_hash);
-    page_raw(writer->out, "'; img-src data:; base-uri 'none'; form-action 'none'");
+    nvtxt_out_format(writer->out,
+                     "default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; "
+                     "base-uri 'none'; form-action 'none'",
+                     page_assets_script_hash, page_assets_style_hash);
 }
 
 static struct nvtxt_slice last_component(struct nvtxt_slice path) {
@@ -97,23 +91,21 @@ static void put_flame_message(struct writer *writer) {
 
 static void put_banner(struct writer *writer) {
     if (writer->cut) {
-        nvtxt_out_uint(writer->out, writer->single);
-        page_raw(writer->out, " of ");
-        nvtxt_out_uint(writer->out, writer->page->model->selected);
-        page_raw(writer->out, " events are drawn singly");
+        nvtxt_out_format(writer->out, "%zu of %zu events are drawn singly", writer->single,
+                         writer->page->model->selected);
     }
 }
 
 static void put_tree(struct writer *writer) {
     const struct report_paths *paths = writer->page->paths;
     if (paths->left_out > 0) {
-        page_raw(writer->out, "<p>The picture has the ");
-        nvtxt_out_uint(writer->out, paths->count);
-        page_raw(writer->out, " widest of ");
-        nvtxt_out_uint(writer->out, paths->count + paths->left_out);
-        page_raw(writer->out, " paths; where others would be, it is empty.</p>\n");
+        nvtxt_out_format(writer->out,
+                         "<p>The picture has the %zu widest of %zu paths; where others would be, "
+                         "it is empty.</p>\n",
+                         paths->count, paths->count + paths->left_out);
     }
-    page_table(writer->out, writer->page->tree, REPORT_PAGE_TREE_ROWS, NULL);
+    const struct page_table view = {.page = writer->page, .most = REPORT_PAGE_TREE_ROWS};
+    page_table(writer->out, writer->page->tree, &view);
 }
 
 static void put_sections(struct writer *writer) {
@@ -126,25 +118,18 @@ static void put_refused(struct writer *writer) {
     const char *end;
     while (rest.len > 0 && (end = memchr(rest.data, '\n', rest.len))) {
         size_t len = (size_t)(end - rest.data);
-        page_raw(writer->out, "<p class=\"warning\">Warning: ");
-        page_name(writer->out, (struct nvtxt_slice){rest.data, len});
-        page_raw(writer->out, "</p>\n");
+        page_named(writer->out,
+                   "<p class=\"warning\">Warning: ", (struct nvtxt_slice){rest.data, len},
+                   "</p>\n");
         rest = (struct nvtxt_slice){end + 1, rest.len - len - 1};
     }
 }
 
 static void put_line_message(struct nvtxt_out *out, const struct report_diagnostic *of) {
-    page_raw(out, "<li>");
-    nvtxt_out_int(out, of->line);
-    page_raw(out, ":");
-    nvtxt_out_int(out, of->column);
-    page_raw(out, ": ");
-    page_name(out, of->severity);
-    page_raw(out, " (");
+    nvtxt_out_format(out, "<li>%" PRId64 ":%" PRId64, of->line, of->column);
+    page_named(out, ": ", of->severity, " (");
     page_name(out, of->stage);
-    page_raw(out, "): ");
-    page_name(out, of->message);
-    page_raw(out, " [");
+    page_named(out, "): ", of->message, " [");
     page_name(out, of->code);
     page_raw(out, "]</li>\n");
 }
@@ -169,11 +154,11 @@ static void put_lines(struct writer *writer) {
         page_raw(writer->out, "<section");
         page_attribute_int(writer->out, "data-file-of-source", lines->source->id);
         page_attribute_int(writer->out, "data-store", lines->source->store);
-        page_raw(writer->out, "><h3>");
-        page_name(writer->out, report_source_name(lines->source, made));
-        page_raw(writer->out, "</h3>\n");
+        page_named(writer->out, "><h3>", report_source_name(lines->source, made), "</h3>\n");
         char id[PAGE_LINE_ID];
-        page_table(writer->out, lines->table, REPORT_PAGE_LINES, page_line_id(id, lines->source));
+        const struct page_table view = {
+            .page = writer->page, .most = REPORT_PAGE_LINES, .id = page_line_id(id, lines->source)};
+        page_table(writer->out, lines->table, &view);
         put_line_messages(writer->out, lines->source);
         page_raw(writer->out, "</section>\n");
     }
@@ -188,9 +173,8 @@ static void put_messages(struct writer *writer) {
     for (size_t i = 0; i < messages->count; i++) {
         struct nvtxt_buf line = {0};
         report_message_write(&line, &messages->items[i]);
-        page_raw(writer->out, "<li><code>");
-        page_name(writer->out, (struct nvtxt_slice){line.data, line.failed ? 0 : line.len});
-        page_raw(writer->out, "</code></li>\n");
+        page_named(writer->out, "<li><code>",
+                   (struct nvtxt_slice){line.data, line.failed ? 0 : line.len}, "</code></li>\n");
         nvtxt_buf_deinit(&line);
     }
     page_raw(writer->out, "</ul>\n");
@@ -215,15 +199,12 @@ static void put_cuts(struct writer *writer) {
     } else {
         page_raw(out, "All events are drawn singly.</p>\n<p>");
     }
-    page_raw(out, "Of paths the flame graph shows at most ");
-    nvtxt_out_uint(out, REPORT_PAGE_PATHS);
-    page_raw(out, ", its table ");
-    nvtxt_out_uint(out, REPORT_PAGE_TREE_ROWS);
-    page_raw(out, ", of instances of a metric ");
-    nvtxt_out_uint(out, REPORT_PAGE_INSTANCES);
-    page_raw(out, ", of lines of a source ");
-    nvtxt_out_uint(out, REPORT_PAGE_LINES);
-    page_raw(out, "; a table that was cut says how many more there are.</p>\n");
+    nvtxt_out_format(out,
+                     "Of paths the flame graph shows at most %d, its table %d, of instances of a "
+                     "metric %d, of lines of a source %d; a table that was cut says how many more "
+                     "there are.</p>\n",
+                     REPORT_PAGE_PATHS, REPORT_PAGE_TREE_ROWS, REPORT_PAGE_INSTANCES,
+                     REPORT_PAGE_LINES);
 }
 
 static void put_about(struct writer *writer) {
@@ -231,9 +212,7 @@ static void put_about(struct writer *writer) {
     page_raw(out, "<dl class=\"facts\">");
     put_fact(out, "Made by", "nvtxt-report " PACKAGE_VERSION);
     page_begin_fact(out, "Command line");
-    page_raw(out, "<code>");
-    page_name(out, writer->page->command_line);
-    page_raw(out, "</code>");
+    page_named(out, "<code>", writer->page->command_line, "</code>");
     page_end_fact(out);
     put_fact(out, "Schema", "nvtxt-report/1");
     page_begin_fact(out, "Events");
@@ -319,7 +298,7 @@ static void put_page(struct writer *writer) {
 
 int report_page_begin(struct report_page *page) {
     page->drawing = page_drawing_begin(page->model, page->max_events);
-    return page->drawing ? 0 : -ENOMEM;
+    return page->drawing ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 void report_page_end(struct report_page *page) {
@@ -329,18 +308,18 @@ void report_page_end(struct report_page *page) {
 
 int report_page_write(struct nvtxt_out *out, const struct report_page *page, size_t *single) {
     struct writer writer = {.out = out, .page = page};
-    int result = page_drawing_end(page->drawing, &writer.data, &writer.single);
+    int r = page_drawing_end(page->drawing, &writer.data, &writer.single);
     writer.cut = page->model->selected > page->max_events;
-    result = result == 0 ? nvtxt_out_init(&writer.flame, -1) : result;
-    if (result == 0) {
+    r = r ?: nvtxt_out_init(&writer.flame, -1);
+    if (r == 0) {
         page_flame(&writer.flame, page->model->capture, page->paths,
                    page_drawing_names(page->drawing));
-        result = writer.flame.error;
+        r = writer.flame.error;
     }
-    if (result == 0) {
+    if (r == 0) {
         put_page(&writer);
     }
     nvtxt_out_deinit(&writer.flame);
     *single = writer.single;
-    return result;
+    return r;
 }

@@ -24,18 +24,23 @@ ahead of a loop; IRange.values() gives all of them as a list. Objects may be
 used by one thread at a time.
 
 Wrong calls raise what Python raises for its own sequences and dictionaries:
-IndexError, KeyError, TypeError, ValueError. What nvtxt-report refuses is an
-Error.
+IndexError, KeyError, TypeError, ValueError. Methods that take an index or
+an id, such as range_by_idx(), return None where there is nothing, as in
+ncu_report. What nvtxt-report refuses is an Error.
 """
+import enum
+import errno
 import json
 import os
 import shutil
+import struct
 import subprocess
 import tempfile
 from typing import (Any, BinaryIO, Dict, Iterator, List, Optional, Sequence, Tuple, TypeVar, Union)
 
-__all__ = ["Error", "IAction", "IContext", "IMetric", "INvtxDomainInfo", "INvtxRange",
-           "INvtxState", "IRange", "load_report"]
+__all__ = ["Error", "FocusSeverity", "IAction", "IContext", "IMetric", "IMutableMetric",
+           "INvtxDomainInfo", "INvtxRange", "INvtxState", "IRange", "ISourceInfo", "MarkerKind",
+           "MissingFile", "MsgType", "SpeedupType", "load_report"]
 
 Value = Union[int, float, str]
 Texts = Sequence[str]
@@ -55,6 +60,86 @@ class Error(Exception):
     def __init__(self, message: str, code: Optional[str] = None) -> None:
         super().__init__(message)
         self.code = code
+
+
+class MissingFile(Error, FileNotFoundError):
+    """There is no such file: an Error, and a FileNotFoundError with its filename."""
+
+    def __init__(self, message: str, path: str) -> None:
+        super().__init__(message)
+        self.errno = errno.ENOENT
+        self.strerror = os.strerror(errno.ENOENT)
+        self.filename = path
+
+
+# ---- Words --------------------------------------------------------------------------------------
+
+class MsgType(enum.IntEnum):
+    """What a message of a rule is.
+
+    Also IFrontend.MsgType_OK and IFrontend.MsgType_MSG_OK, and so on.
+    """
+
+    NONE = 0
+    OK = 1
+    OPTIMIZATION = 2
+    WARNING = 3
+    ERROR = 4
+
+
+class MarkerKind(enum.IntEnum):
+    """What a source marker marks; also IFrontend.MarkerKind_SASS, and so on.
+
+    SASS: an instruction, by its address. SOURCE: a line of a file.
+    """
+
+    SASS = 0
+    SOURCE = 1
+    NONE = 2
+
+
+class SpeedupType(enum.IntEnum):
+    """What an estimate is of; also IFrontend.SpeedupType_LOCAL, and so on.
+
+    LOCAL: of this range in isolation. GLOBAL: of the whole.
+    """
+
+    LOCAL = 1
+    GLOBAL = 2
+
+
+class FocusSeverity(enum.IntEnum):
+    """How much a focus metric weighs."""
+
+    DEFAULT = 0
+    LOW = 1
+    HIGH = 2
+
+
+class _Known:
+    """Says what to use in place of what is of ncu alone."""
+
+    _INSTEAD: Dict[str, str] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        kinds = [kind.__name__ for kind in type(self).__mro__ if kind.__name__[0] != "_"]
+        raise AttributeError(_no_attribute("'%s' object" % kinds[0], name, self._INSTEAD))
+
+
+def _no_attribute(owner: str, name: str, instead: Dict[str, str]) -> str:
+    hint = instead.get(name)
+    return "%s has no attribute '%s'%s" % (owner, name, "; " + hint if hint else "")
+
+
+_MODULE_INSTEAD = {
+    "IRuleResult": "IAction.rule_results_as_dicts() has the results of rules",
+    "ITimelines": "IContext.events() has what happened at which time",
+    "StallReason": "events do not stall",
+}
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(_no_attribute("module '%s'" % __name__, name, _MODULE_INSTEAD))
 
 
 # ---- Requests -----------------------------------------------------------------------------------
@@ -213,14 +298,19 @@ def load_report(path: "Path", options: "Texts" = ()) -> "IContext":
     "--nvtx-include", "step/"]). A report file of kernels takes
     --nvtx-include and --nvtx-exclude only.
 
-    Raises Error when there is no such file, when it is none that can be
-    read, and for an option that cannot be read.
+    Raises FileNotFoundError (MissingFile) when there is no such file, Error
+    when it is none that can be read, and for an option that cannot be read.
     """
     if isinstance(options, str):
         raise TypeError("options is a list of words")
     transport = _Program(os.fspath(path), options)
     try:
         return IContext(transport)
+    except Error as error:
+        transport.close()
+        if error.code is None and not os.path.lexists(path):
+            raise MissingFile(str(error), os.fspath(path)) from None
+        raise
     except BaseException:
         transport.close()
         raise
@@ -228,7 +318,7 @@ def load_report(path: "Path", options: "Texts" = ()) -> "IContext":
 
 # ---- Sequences ----------------------------------------------------------------------------------
 
-class _Sequence:
+class _Sequence(_Known):
     """len(), iteration, indexes (also negative ones) and slices over
     _get(index).
     """
@@ -248,6 +338,13 @@ class _Sequence:
         if not -count <= number < count:
             raise IndexError("there is no item %d; there are %d" % (number, count))
         return self._get(number % count)
+
+    def _find(self, index: int) -> Any:
+        """The item of an index; None: there is none. Raises TypeError."""
+        try:
+            return self._at(index)
+        except IndexError:
+            return None
 
     def __getitem__(self, index: Union[int, slice]) -> Any:
         """The item of an index, or the tuple of items of a slice.
@@ -323,12 +420,12 @@ class IContext(_Sequence):
         """The number of ranges: threads with a selected event, or streams."""
         return len(self)
 
-    def range_by_idx(self, index: int) -> "IRange":
-        """The range of an index; a negative one counts from the end.
+    def range_by_idx(self, index: int) -> "Optional[IRange]":
+        """The range of an index, or None; a negative one counts from the end.
 
-        Raises IndexError, and TypeError for what is no integer.
+        Raises TypeError for what is no integer.
         """
-        return self._at(index)
+        return self._find(index)
 
     def events(self) -> Iterator[Dict[str, Any]]:
         """The events of all ranges as dictionaries: see IRange.events()."""
@@ -422,12 +519,12 @@ class IRange(_Sequence):
         """How many actions there are."""
         return self._count
 
-    def action_by_idx(self, index: int) -> "IAction":
-        """The action of an index; a negative one counts from the end.
+    def action_by_idx(self, index: int) -> "Optional[IAction]":
+        """The action of an index, or None; a negative one counts from the end.
 
-        Raises IndexError, and TypeError for what is no integer.
+        Raises TypeError for what is no integer.
         """
-        return self._at(index)
+        return self._find(index)
 
     def actions_by_nvtx(self, includes: "Texts", excludes: "Texts") -> "Indexes":
         """The indexes of the actions that filters take, ascending.
@@ -497,7 +594,22 @@ class IRange(_Sequence):
 
 # ---- Actions ------------------------------------------------------------------------------------
 
-class IAction:
+class ISourceInfo:
+    """Where an address is from: what IAction.source_info() would give."""
+
+    def __init__(self, file: str, line: int) -> None:
+        self._place = file, line
+
+    def file_name(self) -> str:
+        """The name of the file."""
+        return self._place[0]
+
+    def line(self) -> int:
+        """The line, counted from 1."""
+        return self._place[1]
+
+
+class IAction(_Known):
     """An event, or with IContext.summary() all of them.
 
     action[name] is the metric of that name, or raises KeyError; iteration
@@ -512,6 +624,13 @@ class IAction:
     WorkloadType_RANGE = 1
     WorkloadType_CMDLIST = 2
     WorkloadType_GRAPH = 3
+    WorkloadType_SUBGRID_SCHEDULE = 4
+
+    _INSTEAD = {
+        "rule_results": "rule_results_as_dicts() has them",
+        "source_markers": "the results of rule_results_as_dicts() have \"sourceMarkers\"",
+        "timelines": "IContext.events() has what happened at which time",
+    }
 
     def __init__(self, transport: "Transport", parent: "Optional[IRange]" = None,
                  index: "Optional[int]" = None) -> None:
@@ -601,82 +720,99 @@ class IAction:
             return self._own
         return self._range._added.get(self._index, self._own)
 
-    def _add(self, name: str, kind: str, value: "Optional[Value]") -> "IMetric":
+    def _add(self, name: str, kind: str, value: "Optional[Value]") -> "IMutableMetric":
         if not isinstance(name, str):
             raise TypeError("the name of a metric is a text, not %s" % type(name).__name__)
-        metric = IMetric({"name": name, "unit": "", "type": kind, "value": value,
-                          "na": "no value was given" if value is None else None, "description": "",
-                          "metricType": "other", "subtype": None, "rollup": None,
-                          "instances": None})
+        metric = IMutableMetric(name, kind, value)
         if self._range is None or self._index is None:
             self._own[name] = metric
         else:
             self._range._added.setdefault(self._index, {})[name] = metric
         return metric
 
-    def add_metric(self, name: str) -> "IMetric":
-        """Adds a metric without a value; returns it, or the one that is there.
+    def add_metric(self, name: str) -> "IMutableMetric":
+        """Adds a metric without a value, or one with what is there of that name.
 
-        What is added lives as long as the report is open, and is written
-        nowhere.
+        Its value can be set: IMutableMetric. What is added lives as long as
+        the report is open, and is written nowhere.
         """
         metric = self.metric_by_name(name)
-        return self._add(name, "double", None) if metric is None else metric
+        if isinstance(metric, IMutableMetric):
+            return metric
+        added = self._add(name, "double", None)
+        if metric is not None:
+            added._copy(metric)
+        return added
 
-    def add_integer_metric(self, name: str, value: int) -> "IMetric":
-        """Adds a metric with an integer; it hides one of that name.
+    def add_integer_metric(self, name: str, *args: Any) -> "IMutableMetric":
+        """add_integer_metric(name[, kind], value); it hides one of that name.
 
-        Raises TypeError for what is no integer, ValueError for one that is
-        not from 0 to 2**64 - 1.
+        The kind is ValueKind_UINT64, the default, UINT32 or ANY. Raises
+        TypeError for what is no integer, ValueError for one that is not from
+        0 to 2**64 - 1, and for another kind.
         """
-        if isinstance(value, bool) or not hasattr(value, "__index__"):
-            raise TypeError("the value is an integer, not %s" % type(value).__name__)
-        number = value.__index__()
-        if not 0 <= number < 2 ** 64:
-            raise ValueError("the value is not from 0 to 2**64 - 1: %d" % number)
-        return self._add(name, "u64", number)
+        kind, value = _take_kind(args, IMetric.ValueKind_UINT64)
+        return self._add(name, *_check_value(kind, _integer(value), _INTEGERS))
 
-    def add_double_metric(self, name: str, value: float) -> "IMetric":
-        """Adds a metric with a number; it hides one of that name.
+    def add_double_metric(self, name: str, *args: Any) -> "IMutableMetric":
+        """add_double_metric(name[, kind], value); it hides one of that name.
 
-        Raises TypeError for what is no number.
+        The kind is ValueKind_DOUBLE, the default, FLOAT or ANY. Raises
+        TypeError for what is no number, ValueError for another kind.
         """
-        if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
-            raise TypeError("the value is a number, not %s" % type(value).__name__)
-        return self._add(name, "double", float(value))
+        kind, value = _take_kind(args, IMetric.ValueKind_DOUBLE)
+        return self._add(name, *_check_value(kind, _real(value), _REALS))
 
-    def add_string_metric(self, name: str, value: str) -> "IMetric":
-        """Adds a metric with a text; it hides one of that name.
+    def add_string_metric(self, name: str, *args: Any) -> "IMutableMetric":
+        """add_string_metric(name[, kind], value); it hides one of that name.
 
-        Raises TypeError for what is no text.
+        The kind is ValueKind_STRING, the default, or ANY. Raises TypeError
+        for what is no text, ValueError for another kind.
         """
-        if not isinstance(value, str):
-            raise TypeError("the value is a text, not %s" % type(value).__name__)
-        return self._add(name, "string", value)
+        kind, value = _take_kind(args, IMetric.ValueKind_STRING)
+        return self._add(name, *_check_value(kind, _string(value), _STRINGS))
 
-    def nvtx_state(self) -> "INvtxState":
-        """What is open at the start of the action, itself included."""
-        return INvtxState(self._transport.call("nvtx_state", **self._where())["domains"])
+    def nvtx_state(self) -> "Optional[INvtxState]":
+        """What is open at the start of the action, itself included.
+
+        None: it has no state, as a kernel that was profiled without NVTX.
+        """
+        reply = self._transport.call("nvtx_state", **self._where())
+        return INvtxState(reply["domains"]) if reply.get("hasState", True) else None
 
     def source_files(self) -> Dict[str, str]:
         """Texts by the names of files: none, a report has no files in it."""
         return {}
 
-    def source_info(self, row: int) -> None:
+    def source_info(self, address: int) -> "Optional[ISourceInfo]":
         """None: a report has no lines in it."""
-        del row
+        del address
+        return None
 
     def rule_results_as_dicts(self) -> List[Dict[str, Any]]:
         """The results of rules: none, they are not applied here."""
         return []
 
-    def sass_by_pc(self, pc: int) -> str:
-        """Raises NotImplementedError: events have no machine code."""
-        raise NotImplementedError("events have no machine code")
+    def _code_by_pc(self) -> str:
+        if not self._is_kernel():
+            raise NotImplementedError("events have no machine code")
+        return ""
 
-    def ptx_by_pc(self, pc: int) -> str:
-        """Raises NotImplementedError: events have no machine code."""
-        raise NotImplementedError("events have no machine code")
+    def sass_by_pc(self, address: int) -> str:
+        """Empty: a report has no machine code in it.
+
+        Raises NotImplementedError for events, which are none of a processor.
+        """
+        del address
+        return self._code_by_pc()
+
+    def ptx_by_pc(self, address: int) -> str:
+        """Empty: a report has no machine code in it.
+
+        Raises NotImplementedError for events, which are none of a processor.
+        """
+        del address
+        return self._code_by_pc()
 
 
 class _Summary(IAction):
@@ -696,9 +832,9 @@ class _Summary(IAction):
     def _where(self) -> Dict[str, int]:
         return {}
 
-    def nvtx_state(self) -> "INvtxState":
-        """Nothing: a whole capture has no start."""
-        return INvtxState([])
+    def nvtx_state(self) -> "Optional[INvtxState]":
+        """None: a whole capture has no start."""
+        return None
 
 
 # ---- Metrics ------------------------------------------------------------------------------------
@@ -713,20 +849,24 @@ def _number(value: Any, kind: Optional[str]) -> Optional[Value]:
 _NOT_FINITE = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 
 
-class IMetric:
+class _ValueKind(int):
+    """A ValueKind_*: has_value() tells it from the index of an instance."""
+
+
+class IMetric(_Known):
     """A figure: one value, and instances if it has them, each with an id.
 
     Times are in ns. Access by another type converts: the text of a number,
     0 for a text, a double is cut to an integer.
     """
 
-    ValueKind_UNKNOWN = 0
-    ValueKind_ANY = 1
-    ValueKind_STRING = 2
-    ValueKind_FLOAT = 3
-    ValueKind_DOUBLE = 4
-    ValueKind_UINT32 = 5
-    ValueKind_UINT64 = 6
+    ValueKind_UNKNOWN = _ValueKind(0)
+    ValueKind_ANY = _ValueKind(1)
+    ValueKind_STRING = _ValueKind(2)
+    ValueKind_FLOAT = _ValueKind(3)
+    ValueKind_DOUBLE = _ValueKind(4)
+    ValueKind_UINT32 = _ValueKind(5)
+    ValueKind_UINT64 = _ValueKind(6)
 
     MetricType_OTHER = 0
     MetricType_COUNTER = 1
@@ -736,13 +876,26 @@ class IMetric:
     MetricSubtype_NONE = 0
     MetricSubtype_PEAK_SUSTAINED = 1
     MetricSubtype_PEAK_SUSTAINED_ACTIVE = 2
-    MetricSubtype_PEAK_SUSTAINED_ELAPSED = 3
-    MetricSubtype_PER_CYCLE_ACTIVE = 4
-    MetricSubtype_PER_CYCLE_ELAPSED = 5
-    MetricSubtype_PER_SECOND = 6
-    MetricSubtype_PCT = 7
-    MetricSubtype_RATIO = 8
-    MetricSubtype_MAX_RATE = 9
+    MetricSubtype_PEAK_SUSTAINED_ACTIVE_PER_SECOND = 3
+    MetricSubtype_PEAK_SUSTAINED_ELAPSED = 4
+    MetricSubtype_PEAK_SUSTAINED_ELAPSED_PER_SECOND = 5
+    MetricSubtype_PEAK_SUSTAINED_FRAME = 6
+    MetricSubtype_PEAK_SUSTAINED_FRAME_PER_SECOND = 7
+    MetricSubtype_PEAK_SUSTAINED_REGION = 8
+    MetricSubtype_PEAK_SUSTAINED_REGION_PER_SECOND = 9
+    MetricSubtype_PER_CYCLE_ACTIVE = 10
+    MetricSubtype_PER_CYCLE_ELAPSED = 11
+    MetricSubtype_PER_CYCLE_IN_FRAME = 12
+    MetricSubtype_PER_CYCLE_IN_REGION = 13
+    MetricSubtype_PER_SECOND = 14
+    MetricSubtype_PCT_OF_PEAK_SUSTAINED_ACTIVE = 15
+    MetricSubtype_PCT_OF_PEAK_SUSTAINED_ELAPSED = 16
+    MetricSubtype_PCT_OF_PEAK_SUSTAINED_FRAME = 17
+    MetricSubtype_PCT_OF_PEAK_SUSTAINED_REGION = 18
+    MetricSubtype_MAX_RATE = 19
+    MetricSubtype_PCT = 20
+    MetricSubtype_RATIO = 21
+    MetricSubtype_PER_REGION = 22
 
     RollupOperation_NONE = 0
     RollupOperation_AVG = 1
@@ -768,10 +921,11 @@ class IMetric:
         return len(self._instances)
 
     def __str__(self) -> str:
-        return "%s: %s" % (self.name(), self.as_string() if self.has_value() else "N/A")
+        return self.name()
 
     def __repr__(self) -> str:
-        return "<IMetric %s>" % self
+        value = self.as_string()
+        return "<%s %s: %s>" % (type(self).__name__, self, "N/A" if value is None else value)
 
     def __bool__(self) -> bool:
         return True
@@ -789,14 +943,23 @@ class IMetric:
         return str(self._reply["description"])
 
     def metric_type(self) -> int:
-        """One of MetricType_*."""
+        """One of MetricType_*: that of the base, whatever is computed of it.
+
+        A counter is one per second and in percent of its peak, too.
+        """
         return {"counter": self.MetricType_COUNTER, "ratio": self.MetricType_RATIO,
                 "throughput": self.MetricType_THROUGHPUT}.get(self._reply["metricType"],
                                                               self.MetricType_OTHER)
 
     def metric_subtype(self) -> Optional[int]:
-        """MetricSubtype_PER_SECOND, or None."""
-        return self.MetricSubtype_PER_SECOND if self._reply["subtype"] == "per_second" else None
+        """One of MetricSubtype_*, or None.
+
+        It is what stands behind the rollup: MetricSubtype_PER_SECOND of
+        "dram__cycles_elapsed.avg.per_second".
+        """
+        word = self._reply["subtype"]
+        subtype = getattr(type(self), "MetricSubtype_" + word.upper(), None) if word else None
+        return None if subtype is None else int(subtype)
 
     def rollup_operation(self) -> Optional[int]:
         """One of RollupOperation_AVG, MAX, MIN, SUM, or None."""
@@ -826,7 +989,12 @@ class IMetric:
                                       for i, (one, kind) in enumerate(zip(ids, kinds))]})
 
     def has_value(self, instance: Optional[int] = None) -> bool:
-        """Whether the metric, or an instance, has a value; else it is N/A."""
+        """Whether the metric, or an instance, has a value; else it is N/A.
+
+        With one of ValueKind_*: whether the metric has a value of that kind.
+        """
+        if isinstance(instance, _ValueKind):
+            return self.has_value() and instance in (self.ValueKind_ANY, self.kind())
         return self.value(instance) is not None
 
     def na_reason(self) -> Optional[str]:
@@ -849,13 +1017,13 @@ class IMetric:
         one = _Sequence._at(_List(self._instances), instance)
         return self._finite(one["value"], one.get("na"), one.get("type"))
 
-    def as_string(self, instance: Optional[int] = None) -> str:
-        """The value as a text; empty: there is none.
+    def as_string(self, instance: Optional[int] = None) -> Optional[str]:
+        """The value as a text; None: there is none.
 
         Raises IndexError for an instance that is not there.
         """
         value = self.value(instance)
-        return "" if value is None else str(value)
+        return None if value is None else str(value)
 
     def as_double(self, instance: Optional[int] = None) -> float:
         """The value as a float; 0.0 for a text, and when there is no value.
@@ -885,6 +1053,152 @@ class IMetric:
         return [one["id"] for one in self._instances]
 
 
+# What kinds a value may be given as: the words of a reply.
+_STRINGS = {IMetric.ValueKind_STRING: "string", IMetric.ValueKind_ANY: "string"}
+_REALS = {IMetric.ValueKind_DOUBLE: "double", IMetric.ValueKind_FLOAT: "float",
+          IMetric.ValueKind_ANY: "double"}
+_INTEGERS = {IMetric.ValueKind_UINT64: "u64", IMetric.ValueKind_UINT32: "u32",
+             IMetric.ValueKind_ANY: "u64"}
+
+_MOST_INSTANCES = 1 << 20  # of a metric that a script fills
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError("the value is an integer, not %s" % type(value).__name__)
+    return int(value.__index__())
+
+
+def _real(value: Any) -> float:
+    if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
+        raise TypeError("the value is a number, not %s" % type(value).__name__)
+    return float(value)
+
+
+def _string(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("the value is a text, not %s" % type(value).__name__)
+    return value
+
+
+def _take_kind(args: Sequence[Any], kind: int) -> Tuple[int, Any]:
+    """(kind, value) of ([kind,] value)."""
+    if not 1 <= len(args) <= 2:
+        raise TypeError("a kind and a value are taken, or a value alone; not %d" % len(args))
+    return (_integer(args[0]), args[1]) if len(args) == 2 else (kind, args[0])
+
+
+def _check_value(kind: int, value: Value, kinds: Dict[int, str]) -> Tuple[str, Value]:
+    """The word and the value of a kind. Raises ValueError."""
+    word = kinds.get(kind)
+    if word is None:
+        raise ValueError("the value is of no such kind: %d" % kind)
+    if word == "float":
+        try:
+            value = struct.unpack("<f", struct.pack("<f", value))[0]
+        except OverflowError:
+            value = float("inf") if float(value) > 0 else float("-inf")
+    bits = {"u32": 32, "u64": 64}.get(word)
+    if bits and not 0 <= int(value) < 2 ** bits:
+        raise ValueError("the value is not from 0 to 2**%d - 1: %d" % (bits, int(value)))
+    return word, value
+
+
+class IMutableMetric(IMetric):
+    """A metric that was added to an action: its values can be set.
+
+    set_double([instance,] kind, value), set_uint64() and set_string() set
+    the value, or that of an instance: the next one, or one that is there.
+    They return whether they did: False for a kind that is none of theirs,
+    and for a value that the kind cannot hold.
+    """
+
+    def __init__(self, name: str, kind: str = "double", value: "Optional[Value]" = None) -> None:
+        super().__init__({"name": name, "unit": "", "type": kind, "value": value, "description": "",
+                          "na": "no value was given" if value is None else None,
+                          "metricType": "other", "subtype": None, "rollup": None,
+                          "instances": None})
+
+    def _copy(self, metric: IMetric) -> None:
+        """Has all that the other has."""
+        self._reply, self._type = metric._reply, metric._type
+        self._na, self._value = metric._na, metric._value
+        self._instances = [dict(one) for one in metric._instances]
+
+    def _instance(self, index: int) -> "Optional[Dict[str, Any]]":
+        """The instance of an index, which is made if it is not there; None: it cannot be."""
+        number = _integer(index)
+        if not 0 <= number < _MOST_INSTANCES:
+            return None
+        while len(self._instances) <= number:
+            self._instances.append({"id": None, "value": None, "type": self._type})
+        return self._instances[number]
+
+    def _put(self, instance: "Optional[int]", kind: str, value: Value) -> bool:
+        if instance is None:
+            self._type, self._value, self._na = kind, value, None
+            return True
+        one = self._instance(instance)
+        if one is not None:
+            one.update(value=value, type=kind)
+            one.pop("na", None)
+        return one is not None
+
+    def _set(self, args: Sequence[Any], check: Any, kinds: Dict[int, str]) -> bool:
+        if not 2 <= len(args) <= 3:
+            raise TypeError("an instance, a kind and a value are taken, or the last two")
+        instance = args[0] if len(args) == 3 else None
+        try:
+            kind, value = _check_value(_integer(args[-2]), check(args[-1]), kinds)
+        except ValueError:
+            return False
+        return self._put(instance, kind, value)
+
+    def set_double(self, *args: Any) -> bool:
+        """set_double([instance,] kind, value): ValueKind_DOUBLE, FLOAT or ANY.
+
+        Raises TypeError for what is no number.
+        """
+        return self._set(args, _real, _REALS)
+
+    def set_uint64(self, *args: Any) -> bool:
+        """set_uint64([instance,] kind, value): ValueKind_UINT64, UINT32 or ANY.
+
+        Raises TypeError for what is no integer.
+        """
+        return self._set(args, _integer, _INTEGERS)
+
+    def set_string(self, *args: Any) -> bool:
+        """set_string([instance,] kind, value): ValueKind_STRING or ANY.
+
+        Raises TypeError for what is no text.
+        """
+        return self._set(args, _string, _STRINGS)
+
+    def mutable_correlation_ids(self) -> "IMutableMetric":
+        """A metric whose instances are the ids of this one's; they can be set."""
+        return _MutableIds(self)
+
+
+class _MutableIds(IMutableMetric):
+    """The ids of the instances of a metric, as instances."""
+
+    def __init__(self, owner: IMutableMetric) -> None:
+        super().__init__(owner.name(), "u64")
+        self._na = "ids of instances"
+        self._owner = owner
+        for index, one in enumerate(owner._instances):
+            kind = "string" if isinstance(one["id"], str) else "u64"
+            self._instances.append({"id": index, "value": one["id"], "type": kind})
+
+    def _put(self, instance: "Optional[int]", kind: str, value: Value) -> bool:
+        one = None if instance is None else self._owner._instance(instance)
+        if one is None or kind in ("double", "float"):
+            return False
+        one["id"] = value
+        return super()._put(instance, kind, value)
+
+
 class _List(_Sequence):
     def __init__(self, items: Sequence[Any]) -> None:
         self._items = items
@@ -898,12 +1212,17 @@ class _List(_Sequence):
 
 # ---- NVTX states --------------------------------------------------------------------------------
 
-class INvtxRange:
+class INvtxRange(_Known):
     """A range that is open: its name and attributes."""
 
-    PayloadType_NONE = 0
-    PayloadType_INTEGER = 1
-    PayloadType_DOUBLE = 2
+    PayloadType_PAYLOAD_UNKNOWN = PayloadType_NONE = 0
+    PayloadType_PAYLOAD_UINT64 = 1
+    PayloadType_PAYLOAD_INT64 = PayloadType_INTEGER = 2
+    PayloadType_PAYLOAD_DOUBLE = PayloadType_DOUBLE = 3
+    PayloadType_PAYLOAD_UINT32 = 4
+    PayloadType_PAYLOAD_INT32 = 5
+    PayloadType_PAYLOAD_FLOAT = 6
+    PayloadType_PAYLOAD_JSON = 7
 
     def __init__(self, reply: Dict[str, Any]) -> None:
         self._reply = reply
@@ -919,9 +1238,9 @@ class INvtxRange:
         return str(self._reply["name"])
 
     def message(self) -> str:
-        """The message."""
-        message = self._reply.get("message")
-        return self.name() if message is None else str(message)
+        """The message; empty: a range of a kernel that has none as attribute."""
+        message = self._reply.get("message", self._reply["name"])
+        return "" if message is None else str(message)
 
     def has_attributes(self) -> bool:
         """Whether it has a category, a colour or a payload, or other attributes."""
@@ -932,17 +1251,39 @@ class INvtxRange:
         """The number of the category; 0: it has none."""
         return int(self._reply["category"] or 0)
 
-    def color(self) -> Optional[int]:
-        """The colour as 0xAARRGGBB; None: it has none."""
+    def color(self) -> int:
+        """The colour as 0xAARRGGBB; 0: it has none."""
         color = self._reply["color"]
-        return None if color is None else int(color[1:], 16)
+        return 0 if color is None else int(color[1:], 16)
 
     def payload_type(self) -> int:
-        """One of PayloadType_*."""
+        """One of PayloadType_PAYLOAD_*; UNKNOWN: it has none."""
         payload = self.payload()
         if payload is None:
-            return self.PayloadType_NONE
-        return self.PayloadType_DOUBLE if isinstance(payload, float) else self.PayloadType_INTEGER
+            return self.PayloadType_PAYLOAD_UNKNOWN
+        word = self._reply.get("payloadType") or \
+            ("double" if isinstance(payload, float) else "int64")
+        return int(getattr(self, "PayloadType_PAYLOAD_" + word.upper()))
+
+    def payload_as_double(self) -> float:
+        """The payload as a float; 0.0: it has none."""
+        payload = self.payload()
+        return 0.0 if payload is None else float(payload)
+
+    def payload_as_uint64(self) -> int:
+        """The payload as an integer from 0 to 2**64 - 1.
+
+        A double is cut; 0 for one that is negative, and when there is none.
+        """
+        payload = self.payload()
+        if payload is None or payload != payload:
+            return 0
+        return int(min(max(payload, 0), 2 ** 64 - 1))
+
+    def payload_as_string(self) -> str:
+        """The payload as a text; empty: it has none."""
+        payload = self.payload()
+        return "" if payload is None else str(payload)
 
     def payload(self) -> Union[int, float, None]:
         """The number; None: there is none."""
@@ -956,7 +1297,7 @@ class INvtxRange:
         return self._reply.get("row")
 
 
-class INvtxDomainInfo:
+class INvtxDomainInfo(_Known):
     """What is open in one domain."""
 
     def __init__(self, reply: Dict[str, Any]) -> None:
@@ -978,20 +1319,20 @@ class INvtxDomainInfo:
         """The names of the push/pop ranges, from the bottom of the stack."""
         return tuple(one.name() for one in self._push_pop)
 
-    def push_pop_range(self, index: int) -> INvtxRange:
-        """A push/pop range; 0 is the bottom of the stack. Raises IndexError."""
-        return self._push_pop._at(index)
+    def push_pop_range(self, index: int) -> Optional[INvtxRange]:
+        """A push/pop range, or None; 0 is the bottom of the stack."""
+        return self._push_pop._find(index)
 
     def start_end_ranges(self) -> Tuple[str, ...]:
         """The names of the start/end ranges, by their start."""
         return tuple(one.name() for one in self._start_end)
 
-    def start_end_range(self, index: int) -> INvtxRange:
-        """A start/end range. Raises IndexError."""
-        return self._start_end._at(index)
+    def start_end_range(self, index: int) -> Optional[INvtxRange]:
+        """A start/end range, or None."""
+        return self._start_end._find(index)
 
 
-class INvtxState:
+class INvtxState(_Known):
     """What is open at the start of an action, by domain.
 
     state[id] is the domain of that id, or raises KeyError; iteration is
@@ -1008,12 +1349,15 @@ class INvtxState:
         """The ids of the domains in which something is open, ascending."""
         return tuple(self._domains)
 
-    def domain_by_id(self, number: int) -> INvtxDomainInfo:
-        """The domain of an id. Raises KeyError."""
-        return self._domains[number]
+    def domain_by_id(self, number: int) -> Optional[INvtxDomainInfo]:
+        """The domain of an id, or None."""
+        return self._domains.get(number)
 
     def __getitem__(self, number: int) -> INvtxDomainInfo:
-        return self._domains[number]
+        """The domain of an id. Raises KeyError, and TypeError for no integer."""
+        if isinstance(number, bool) or not hasattr(number, "__index__"):
+            raise TypeError("the id of a domain is an integer, not %s" % type(number).__name__)
+        return self._domains[number.__index__()]
 
     def __contains__(self, number: object) -> bool:
         return number in self._domains

@@ -27,9 +27,12 @@ are in ns.
 
 A call with a wrong argument raises TypeError, ValueError, IndexError or
 KeyError; what nvtxt-report refuses is an Error. The rule then fails, with
-the file and line, unless it catches that.
+the file and line, unless it catches that. raise_exception() makes it fail
+with a text of its own. The names of 2024 and later, such as MsgType.WARNING,
+and the older ones, such as IFrontend.MsgType_MSG_WARNING, are the same.
 """
 import enum
+import functools
 import json
 import math
 import numbers
@@ -39,41 +42,21 @@ import threading
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple, Type, Union
 
 import nvtxt_report
-from nvtxt_report import (Error, IAction, IMetric, INvtxDomainInfo, INvtxRange, INvtxState, IRange)
+from nvtxt_report import (Error, FocusSeverity, IAction, IMetric, IMutableMetric, INvtxDomainInfo,
+                          INvtxRange, INvtxState, IRange, ISourceInfo, MarkerKind, MsgType,
+                          SpeedupType)
 
-__all__ = ["Error", "IAction", "IContext", "IController", "IEvaluator", "IFrontend",
-           "IMessageVault", "IMetric", "INvtxDomainInfo", "INvtxRange", "INvtxState", "IRange",
+__all__ = ["Error", "FocusSeverity", "IAction", "IBaseContext", "IContext", "IController",
+           "IEvaluator", "IFrontend", "IMessageVault", "IMetric", "IMutableMetric",
+           "INvtxDomainInfo", "INvtxRange", "INvtxState", "IRange", "ISourceInfo", "MarkerKind",
            "MsgType", "Severity", "SpeedupType", "get_context", "get_evaluator", "get_version",
-           "require_metrics", "require_rules"]
+           "raise_exception", "require_metrics", "require_rules"]
 
 
 Texts = Iterable[str]
 Rows = Iterable[Sequence[Any]]
 Dictionary = Mapping[str, Any]
 Settings = Optional[Dictionary]
-
-
-class MsgType(enum.IntEnum):
-    """What a message is.
-
-    Also IFrontend.MsgType_OK and IFrontend.MsgType_MSG_OK, and so on.
-    """
-
-    NONE = 0
-    OK = 1
-    OPTIMIZATION = 2
-    WARNING = 3
-    ERROR = 4
-
-
-class SpeedupType(enum.IntEnum):
-    """What an estimate is of; also IFrontend.SpeedupType_LOCAL, and so on.
-
-    LOCAL: of this range in isolation. GLOBAL: of the whole.
-    """
-
-    LOCAL = 1
-    GLOBAL = 2
 
 
 class Severity(enum.IntEnum):
@@ -85,6 +68,16 @@ class Severity(enum.IntEnum):
     SEVERITY_DEFAULT = 0
     SEVERITY_LOW = 1
     SEVERITY_HIGH = 2
+
+
+_INSTEAD = {
+    "load_report": "get_context(handle) has the report",
+    "IRuleResult": "IAction.rule_results_as_dicts() has the results of rules",
+}
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(nvtxt_report._no_attribute("module 'NvRules'", name, _INSTEAD))
 
 
 # ---- Arguments ----------------------------------------------------------------------------------
@@ -226,6 +219,13 @@ def get_version(handle: Handle) -> str:
     return _take(handle).version
 
 
+def raise_exception(handle: Any, text: str) -> None:
+    """Ends the rule, which has failed for that reason: raises SystemError."""
+    if not isinstance(handle, IBaseContext):
+        _take(handle)
+    raise SystemError(_text(text, "the text of an exception"))
+
+
 def get_evaluator(handle: Handle) -> "IEvaluator":
     """What evaluate() asks for what the rule needs.
 
@@ -251,7 +251,17 @@ def require_rules(handle: Handle, ids: "Texts") -> None:
     get_evaluator(handle).require_rules(ids)
 
 
-class IEvaluator:
+class IBaseContext(nvtxt_report._Known):
+    """What IContext and IEvaluator have in common."""
+
+    _handle: Handle
+
+    def get_version(self) -> str:
+        """The version of nvtxt-report."""
+        return self._handle.version
+
+
+class IEvaluator(IBaseContext):
     """What a rule needs. Calls outside evaluate() change nothing."""
 
     def __init__(self, handle: Handle) -> None:
@@ -292,7 +302,7 @@ class IEvaluator:
 # ---- Context ------------------------------------------------------------------------------------
 
 class _Scope(IAction):
-    """The scope: the capture, a process, a thread, a name or an iteration."""
+    """The scope: the capture, a process, thread, name or iteration, a kernel."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection, None, None)
@@ -304,9 +314,13 @@ class _Scope(IAction):
         return self._said
 
     def name(self, base: int = IAction.NameBase_FUNCTION) -> str:
-        """What the scope is called, for every NameBase."""
-        del base
-        return str(self._describe()["name"])
+        """What the scope is called, for every NameBase.
+
+        Of a kernel its name, as IAction.name() gives it.
+        """
+        member = {self.NameBase_DEMANGLED: "demangledName", self.NameBase_MANGLED: "mangledName"}
+        said = self._describe()
+        return str(said.get(member.get(base, "name"), said["name"]))
 
     def _list_names(self) -> List[str]:
         return list(self._describe()["metricNames"])
@@ -314,9 +328,17 @@ class _Scope(IAction):
     def _where(self) -> Dict[str, Any]:
         return {"range": None, "action": None}
 
-    def nvtx_state(self) -> INvtxState:
-        """Nothing: a scope is no event."""
-        return INvtxState([])
+    def _is_kernel(self) -> bool:
+        if not self._transport.kind:
+            self._transport.kind = str(self._transport.call("hello")["kind"])
+        return super()._is_kernel()
+
+    def nvtx_state(self) -> Optional[INvtxState]:
+        """None: a scope is no event. Of a kernel what was open when it began."""
+        try:
+            return super().nvtx_state() if self._is_kernel() else None
+        except Error:
+            return None
 
     def rule_results_as_dicts(self) -> List[Dict[str, Any]]:
         """What rules said of the scope so far.
@@ -356,6 +378,7 @@ class _ScopeRange(IRange):
     def actions_by_nvtx(self, includes: Sequence[str], excludes: Sequence[str]) -> Tuple[int, ...]:
         """(0,) if filters take an action in which nothing is open, else ().
 
+        Of a kernel: if they take what was open when it began.
         Filters are those of nvtxt-filter(7). Raises Error for one that
         cannot be read, and TypeError for what is no list of texts. Events
         are in IContext.capture().
@@ -381,7 +404,7 @@ class _Capture(nvtxt_report.IContext):
         """Does nothing."""
 
 
-class IContext(nvtxt_report.IContext):
+class IContext(nvtxt_report.IContext, IBaseContext):
     """What a rule judges.
 
     A sequence of one range, which has one action: the scope.
@@ -443,21 +466,122 @@ class IContext(nvtxt_report.IContext):
         """The threads of the capture and their events, as scripts have them.
 
         Each range is a thread, each action an event, whatever the scope
-        is. Its summary() is the scope.
+        is. Its summary() is the scope. Of a report file of kernels these
+        are its results.
         """
         if self._capture is None:
             self._capture = _Capture(self._transport)
         return self._capture
 
 
+# ---- Tables -------------------------------------------------------------------------------------
+
+_STYLES = ("bold", "italic")
+
+
+class _Look:
+    """The config of a table: in which order, and how, it is shown."""
+
+    def __init__(self, names: List[str], settings: Dict[str, Any], note: Any) -> None:
+        self.names = names
+        self.settings = settings
+        self._note = note
+        self._know(settings, ("title", "description", "sort_by", "style", "per_column_configs"))
+
+    def _know(self, values: Any, keys: Sequence[str], where: str = "") -> Dict[str, Any]:
+        """A dictionary with these keys alone; what else there is, is noted."""
+        if not isinstance(values, Mapping):
+            self._note("%sis no dictionary" % where)
+            return {}
+        for key in values:
+            if key not in keys:
+                self._note("%s%r is not shown" % (where, key))
+        return {key: values[key] for key in values if key in keys}
+
+    def _column(self, column: Any) -> Optional[int]:
+        """The index of a column, by its name or index; None: there is none."""
+        if isinstance(column, str) and column in self.names:
+            return self.names.index(column)
+        if isinstance(column, int) and not isinstance(column, bool) and \
+                0 <= column < len(self.names):
+            return column
+        self._note("there is no column %r" % (column,))
+        return None
+
+    def sort(self, rows: List[List[Any]]) -> List[List[Any]]:
+        """The rows in the order that is asked for; what is no number comes last."""
+        wanted = self._know(self.settings.get("sort_by") or {}, ("column", "order"), "sort_by: ")
+        index = self._column(wanted["column"]) if "column" in wanted else None
+        order = wanted.get("order", "ascending")
+        if order not in ("ascending", "descending"):
+            self._note("sort_by: there is no order %r" % (order,))
+        if index is None:
+            return rows
+        odd = [row for row in rows if row[index] != row[index]]
+        even = [row for row in rows if row[index] == row[index]]
+        even.sort(key=lambda row: row[index] if isinstance(row[index], (int, float, str))
+                  else str(row[index]), reverse=order == "descending")
+        return even + odd
+
+    def _words(self, style: Any, part: str) -> List[str]:
+        known = self._know(style.get(part, {}), _STYLES, "style of %s: " % part)
+        return [word for word in _STYLES if known.get(word)]
+
+    def _style(self, style: Any) -> Dict[str, List[str]]:
+        known = self._know(style, ("header", "data"), "style: ")
+        return {part: self._words(known, part) for part in known}
+
+    def columns(self) -> List[Dict[str, Any]]:
+        """What each column looks like; [] if nothing is said of that."""
+        own: Dict[int, Dict[str, Any]] = {}
+        configs = self.settings.get("per_column_configs") or {}
+        for column, config in self._know(configs, list(configs)).items():
+            index = self._column(column)
+            if index is not None:
+                own[index] = self._know(config, ("tooltip", "relative_width", "style"),
+                                        "per_column_configs: ")
+        if not own and "style" not in self.settings:
+            return []
+        return [self._one(own.get(i, {}), self._widths(own)) for i in range(len(self.names))]
+
+    def _widths(self, own: Dict[int, Dict[str, Any]]) -> float:
+        """The sum of the relative widths: 1 of a column without one; 0 if no column has one."""
+        given = [_finite(one["relative_width"], "a relative width") for one in own.values()
+                 if "relative_width" in one]
+        return sum(given) + len(self.names) - len(given) if given else 0
+
+    def _one(self, config: Dict[str, Any], widths: float) -> Dict[str, Any]:
+        looks: Dict[str, Any] = {"header": [], "data": []}
+        looks.update(self._style(self.settings.get("style") or {}))
+        looks.update(self._style(config.get("style") or {}))
+        width = _finite(config.get("relative_width", 1), "a relative width")
+        looks["tooltip"] = _text(config.get("tooltip", ""), "a tooltip")
+        looks["percent"] = round(100 * width / widths, 2) if widths > 0 and width >= 0 else 0
+        return looks
+
+
 # ---- Frontend and controller --------------------------------------------------------------------
 
-class IFrontend:
+def _also_named(**ours: str) -> Any:
+    """Takes arguments by the names that NvRules has, too."""
+    def decorate(function: Any) -> Any:
+        @functools.wraps(function)
+        def call(*args: Any, **named: Any) -> Any:
+            return function(*args, **{ours.get(name, name): value for name, value in named.items()})
+        return call
+    return decorate
+
+
+class IFrontend(nvtxt_report._Known):
     """What a rule says.
 
     Texts and cells may have links: nvtxt-rule(5), "LINKS". The ids of
-    messages are those that message() returned; any other raises IndexError.
+    messages are those that message() returned.
     """
+
+    MarkerKind_SASS = MarkerKind.SASS
+    MarkerKind_SOURCE = MarkerKind.SOURCE
+    MarkerKind_NONE = MarkerKind.NONE
 
     MsgType_NONE = MsgType_MSG_NONE = MsgType.NONE
     MsgType_OK = MsgType_MSG_OK = MsgType.OK
@@ -475,6 +599,7 @@ class IFrontend:
     def __init__(self, handle: Handle) -> None:
         self._connection = handle.connection
         self._messages: Set[int] = set()
+        self._notes: Set[str] = set()
         self._sent: Dict[str, Any] = {}
 
     def message(self, *args: Any, **named: Any) -> int:
@@ -502,37 +627,50 @@ class IFrontend:
             raise IndexError("there is no message %d" % number)
         return number
 
-    def speedup(self, id: int, type: int, percent: float) -> None:
+    def _tell(self, method: str, id: int, **params: Any) -> bool:
+        """Says something of a message; False: there is no such message."""
+        if _integer(id, "the id of a message") not in self._messages:
+            return False
+        self._connection.say(method, message=self._known(id), **params)
+        return True
+
+    def speedup(self, id: int, type: int, percent: float) -> bool:
         """Estimates what a message could save, in percent.
 
         The type is SpeedupType_LOCAL, of this range in isolation, or
-        SpeedupType_GLOBAL, of the whole; percent is a finite number. Raises
-        IndexError, TypeError, ValueError.
+        SpeedupType_GLOBAL, of the whole; percent is a finite number. False:
+        there is no message of that id. Raises TypeError, ValueError.
         """
-        self._connection.say("speedup", message=self._known(id),
-                             **{"global": _word(type, SpeedupType) == "global",
-                                "percent": _finite(percent, "percent")})
+        return self._tell("speedup", id, **{"global": _word(type, SpeedupType) == "global",
+                                            "percent": _finite(percent, "percent")})
 
     def focus_metric(self, id: int, name: str, value: float, severity: int,
-                     info: str) -> None:
+                     info: str) -> bool:
         """Names a metric that a message is about.
 
         Its value is a finite number, severity one of Severity_*, info a
-        text for readers. Raises IndexError, TypeError, ValueError.
+        text for readers. False: there is no message of that id. Raises
+        TypeError, ValueError.
         """
-        self._connection.say("focus_metric", message=self._known(id),
-                             name=_text(name, "the name of a metric"),
-                             value=_finite(value, "the value of a focus metric"),
-                             severity=_word(severity, Severity), info=_text(info, "info"))
+        return self._tell("focus_metric", id, name=_text(name, "the name of a metric"),
+                          value=_finite(value, "the value of a focus metric"),
+                          severity=_word(severity, Severity), info=_text(info, "info"))
 
+    @_also_named(message_id="id", data="rows")
     def generate_table(self, id: int, header: "Texts", rows: "Rows",
                        config: "Settings" = None) -> None:
         """Adds a table to a message.
 
         The header is a list of names of columns, rows a list of lists, each
         as long as the header. Cells are integers, floats or texts; of
-        anything else str() is shown. config may have "title" and
-        "description"; other keys are ignored.
+        anything else str() is shown.
+
+        config may have "title", "description", "sort_by" with "column" (a
+        name or an index) and "order" ("ascending" or "descending"), "style"
+        of all columns, and "per_column_configs", by name or index: "tooltip",
+        "relative_width", "style". A style has "header" and "data", each with
+        "bold" and "italic". What else there is, is said once, as a note in
+        the output of the rule.
 
         Raises TypeError when a column has cells of several types,
         ValueError when a row has more or fewer cells than the header, and
@@ -540,27 +678,63 @@ class IFrontend:
         """
         names = _texts(header, "the names of columns")
         cells = [list(row) for row in rows]
-        settings = _dictionary(config or {})
+        look = _Look(names, _dictionary(config or {}), self._note)
         if not names:
             raise ValueError("a table has at least one column")
         _check_rows(names, cells)
-        self._connection.say("table", message=self._known(id),
-                             title=_text(settings.get("title", ""), "the title of a table"),
-                             description=_text(settings.get("description", ""),
-                                               "the description of a table"),
-                             header=names, rows=[[_cell(cell) for cell in row] for row in cells])
+        more = look.columns()
+        cells = look.sort(cells)
+        title = _text(look.settings.get("title", ""), "the title of a table")
+        said = _text(look.settings.get("description", ""), "the description of a table")
+        self._connection.say("table", message=self._known(id), title=title, description=said,
+                             header=names, rows=[[_cell(cell) for cell in row] for row in cells],
+                             **({"columns": more} if more else {}))
 
-    def source_marker(self, id: int, file: str, line: int, text: str) -> None:
-        """Marks a line of a source file. Lines are counted from 1.
+    def _note(self, text: str) -> None:
+        """Says once what is not done."""
+        if text not in self._notes:
+            self._notes.add(text)
+            print("note: generate_table: " + text)
+
+    def source_marker(self, *args: Any, **named: Any) -> None:
+        """Marks a line of a source file, or an instruction.
+
+        source_marker(text, line_or_address, kind[, file[, type]]) is that of
+        NvRules: the kind is one of MarkerKind_*, the type one of MsgType_*;
+        the file may be left out. source_marker(id, file, line, text) marks a
+        line for a message. Lines are counted from 1.
 
         Raises IndexError, TypeError, ValueError.
         """
+        if args and isinstance(args[0], str):
+            self._mark(*args, **named)
+        else:
+            self._mark_for(*args, **named)
+
+    def _mark_for(self, id: int, file: str, line: int, text: str) -> None:
         number = _integer(line, "a line")
         if not 1 <= number < 2 ** 63:
             raise ValueError("there is no line %d; lines are counted from 1" % number)
         self._connection.say("source_marker", message=self._known(id),
                              file=_text(file, "the name of a file"), line=number,
                              text=_text(text, "the text of a marker"))
+
+    def _mark(self, text: str, address_or_line: int, kind: int, file_name: Any = "",
+              type: int = MsgType.NONE) -> None:
+        if isinstance(file_name, int) and not isinstance(file_name, bool):
+            file_name, type = "", file_name
+        number = _integer(address_or_line, "a line or an address")
+        if not 0 <= number < 2 ** 64:
+            raise ValueError("there is no line and no address %d" % number)
+        sass = MarkerKind(_integer(kind, "MarkerKind")) == MarkerKind.SASS
+        self._connection.say("source_marker", kind="sass" if sass else "source",
+                             address=str(number), type=_word(type, MsgType),
+                             file=_text(file_name, "the name of a file"),
+                             text=_text(text, "the text of a marker"))
+
+    def raise_exception(self, text: str) -> None:
+        """Ends the rule, which has failed for that reason: raises SystemError."""
+        raise SystemError(_text(text, "the text of an exception"))
 
     def load_chart_from_file(self, name: str) -> None:
         """Shows the table or chart of a file beside the rule.
@@ -592,7 +766,7 @@ class IFrontend:
             return {}
 
 
-class IMessageVault:
+class IMessageVault(nvtxt_report._Known):
     """Dictionaries that rules leave for rules that are applied later.
 
     Each stands under an id, such as the identifier of a rule.
@@ -618,7 +792,7 @@ class IMessageVault:
         self._connection.say("vault_put", id=id, dict=_pack(merged))
 
 
-class IController:
+class IController(nvtxt_report._Known):
     """What a rule has to do with other rules."""
 
     def __init__(self, handle: Handle) -> None:

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // For people the rows become a table, which is written like those of `stats`.
-#include "report/render/render_diff.h"
+#include "report/render/render.h"
 
-#include <errno.h>
+#include <string.h>
 
-#include "report/render/kit/plain.h"
+#include "protocol/base/origin.h"
+#include "report/table/number.h"
+#include "report/table/plain.h"
 #include "store/read/event_members.h"
 
-static struct nvtxt_slice kind_of(const struct report_diff_row *row) {
+static struct nvtxt_slice kind_of(const struct report_diff *diff,
+                                  const struct report_diff_row *row) {
+    if (diff->of_kernels) {
+        return NVTXT_SLICE("kernel");
+    }
     return store_event_kind(row->kind == REPORT_PUSH_POP ? NVTXT_EVENT_PUSH_POP
                                                          : NVTXT_EVENT_START_END);
 }
@@ -16,16 +22,12 @@ static struct nvtxt_slice kind_of(const struct report_diff_row *row) {
 // ---- JSON ---------------------------------------------------------------------------------------
 
 static void put_sum(struct report_json *json, const char *name, unsigned __int128 sum) {
-    char digits[40];
-    size_t at = sizeof(digits);
+    char digits[REPORT_NUMBER_WIDE];
     if (sum <= UINT64_MAX) {
         report_json_uint(json, name, (uint64_t)sum);
-        return;
+    } else {
+        report_json_slice(json, name, report_number_wide(digits, sum));
     }
-    for (; sum > 0; sum /= 10) {
-        digits[--at] = (char)('0' + (int)(sum % 10));
-    }
-    report_json_slice(json, name, (struct nvtxt_slice){digits + at, sizeof(digits) - at});
 }
 
 static void put_side(struct report_json *json, const char *name,
@@ -51,10 +53,11 @@ static void put_number(struct report_json *json, const char *name, bool has, dou
     }
 }
 
-static void put_row(struct report_json *json, const struct report_diff_row *row) {
+static void put_row(struct report_json *json, const struct report_diff *diff,
+                    const struct report_diff_row *row) {
     report_json_object(json, NULL);
     report_json_slice(json, "name", row->name);
-    report_json_slice(json, "kind", kind_of(row));
+    report_json_slice(json, "kind", kind_of(diff, row));
     put_side(json, "base", &row->base);
     put_side(json, "new", &row->new);
     put_number(json, "deltaPct", row->has_delta, row->delta_pct);
@@ -72,7 +75,7 @@ void report_render_diff_json(struct report_json *json, const struct report_diff 
     report_json_text(json, "reason", diff->reason);
     report_json_array(json, "rows");
     for (size_t i = 0; i < diff->row_count; i++) {
-        put_row(json, &diff->rows[i]);
+        put_row(json, diff, &diff->rows[i]);
     }
     report_json_end_array(json);
     report_json_array(json, "warnings");
@@ -111,12 +114,12 @@ static void put_cells(struct report_table *table, struct report_cell *cells,
     }
 }
 
-static int fill(struct report_table *table, const struct report_diff *diff) {
+static int fill_table(struct report_table *table, const struct report_diff *diff) {
     for (size_t i = 0; i < diff->row_count; i++) {
         const struct report_diff_row *row = &diff->rows[i];
         struct report_cell *cells = report_table_row(table);
         if (!cells) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         cells[0] = report_cell_text(nvtxt_slice_of(report_diff_change_name(row->change)));
         if (row->has_delta) {
@@ -127,7 +130,7 @@ static int fill(struct report_table *table, const struct report_diff *diff) {
         }
         put_cells(table, cells + 3, &row->base);
         put_cells(table, cells + 4, &row->new);
-        cells[11] = report_cell_text(kind_of(row));
+        cells[11] = report_cell_text(kind_of(diff, row));
         cells[12] = report_cell_text(row->name);
     }
     return 0;
@@ -146,20 +149,25 @@ static void put_verdict(struct nvtxt_out *out, const struct report_diff *diff, b
     NVTXT_OUT_LITERAL(out, "\n\n");
 }
 
-int report_render_diff_text(struct nvtxt_out *out, const struct report_diff *diff, size_t width,
-                            bool markdown) {
-    const struct report_table_view view = {.unit_ns = 1, .width = width};
+int report_render_diff_text(struct nvtxt_out *out, const struct report_diff *diff,
+                            const struct report_table_view *view, bool markdown) {
     struct report_table table;
-    report_table_init(&table, NULL, columns, sizeof(columns) / sizeof(columns[0]));
-    int rc = fill(&table, diff);
-    if (rc == 0) {
+    struct report_column shown[sizeof(columns) / sizeof(columns[0])];
+    const size_t count = sizeof(columns) / sizeof(columns[0]);
+    memcpy(shown, columns, sizeof(columns));
+    if (diff->of_kernels) {
+        shown[count - 1].title = "Kernel";
+    }
+    report_table_init(&table, NULL, shown, count);
+    int r = fill_table(&table, diff);
+    if (r == 0) {
         put_verdict(out, diff, markdown);
         if (markdown) {
-            report_table_markdown(out, &table, &view);
+            report_table_markdown(out, &table, view);
         } else {
-            report_table_text(out, &table, &view);
+            report_table_text(out, &table, view);
         }
     }
     report_table_deinit(&table);
-    return rc;
+    return r;
 }

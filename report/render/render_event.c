@@ -2,19 +2,18 @@
 //
 // An event of a capture is put back together as the reader of stores has it, with its names, and
 // written by the function that nvtxt-export uses, so that both programs say the same.
-#include "report/render/render_event.h"
+#include "report/render/render.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "protocol/lang/level.h"
-#include "report/model/name_text.h"
+#include "protocol/base/origin.h"
+#include "protocol/lang/names.h"
 #include "store/read/event_members.h"
 
 int report_events_init(struct report_events *events, const struct report_model *model) {
     *events = (struct report_events){.model = model, .names = report_name_texts(model->capture)};
-    return events->names ? 0 : -ENOMEM;
+    return events->names ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 void report_events_deinit(struct report_events *events) {
@@ -37,12 +36,12 @@ static struct store_read_event read_event(const struct report_capture *capture,
         .row = event->row & ((INT64_C(1) << ROW_BITS) - 1),
         .type = type_of(event),
         .start = event->start,
-        .end = event->end,
+        .end = report_given_end(capture, event),
         .global_tid = capture->threads[event->thread].global_tid,
         .category = event->category,
         .color = event->color,
         .domain_id = capture->scopes[event->scope].id,
-        .text = report_message(capture, event),
+        .text = report_event_text(capture, event),
         .payload = {.kind = event->payload_kind},
     };
     if (event->payload_kind == NVTXT_PAYLOAD_DOUBLE || event->payload_kind == NVTXT_PAYLOAD_FLOAT) {
@@ -86,6 +85,7 @@ static void put_members(struct nvtxt_out *out, const struct report_capture *capt
         // In a store a range is open that has no row yet; its place is not one of events.
         .has_no_row = (event->flags & REPORT_OPEN) && capture->stores[event->store].ours,
         .long_as_text = true,
+        .never_negative = true,
     };
     if (is_named_domain(&capture->scopes[event->scope], report_domain(capture, event))) {
         named.domain = report_domain(capture, event);
@@ -168,7 +168,7 @@ int report_events_table(struct report_events *events, struct report_table *table
     report_table_init(table, NULL, columns, sizeof(columns) / sizeof(columns[0]));
     events->selected = malloc((model->selected + 1) * sizeof(*events->selected));
     if (!events->selected) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < model->count; i++) {
         if (model->capture->events[i].flags & REPORT_SELECTED) {

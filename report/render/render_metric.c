@@ -5,11 +5,13 @@
 // the label says them.
 #include "report/render/render_metric.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "report/render/kit/plain.h"
+#include "report/table/number.h"
+#include "report/table/plain.h"
 
 const char *report_type_name(enum report_type type) {
     static const char *const names[] = {
@@ -21,21 +23,27 @@ const char *report_type_name(enum report_type type) {
 
 static const char *na_of(const struct report_value *value) {
     bool real = value->type == REPORT_FLOAT || value->type == REPORT_DOUBLE;
-    return real ? report_json_na_of(value->real) : NULL;
+    return real ? report_number_word(value->real) : NULL;
 }
 
-static void value_json(struct report_json *json, const struct report_value *value) {
+struct report_cell report_value_cell(const struct report_value *value) {
     switch (value->type) {
     case REPORT_U32:
     case REPORT_U64:
-        report_json_uint(json, "value", value->u64);
-        break;
+        return report_cell_uint(value->u64);
+    case REPORT_FLOAT:
+    case REPORT_DOUBLE:
+        return report_cell_real(value->real);
     case REPORT_STRING:
-        report_json_slice(json, "value", value->string);
-        break;
-    default:
-        report_json_double(json, "value", value->real);
+        return report_cell_text(value->string);
     }
+    assert(false);
+    return (struct report_cell){0};
+}
+
+static void value_json(struct report_json *json, const struct report_value *value) {
+    const struct report_cell cell = report_value_cell(value);
+    report_json_cell(json, "value", &cell);
 }
 
 static void id_json(struct report_json *json, const struct report_id *id) {
@@ -72,14 +80,14 @@ void report_render_metric_members(struct report_json *json, const struct report_
                                   const char *label) {
     report_json_text(json, "name", metric->name);
     report_json_text(json, "label", label);
-    report_json_text(json, "unit", metric->unit ? metric->unit : "");
+    report_json_text(json, "unit", metric->unit ?: "");
     report_json_text(json, "type", report_type_name(metric->type));
     if (metric->na) {
         report_json_null(json, "value");
     } else {
         value_json(json, &metric->value);
     }
-    report_json_text(json, "na", metric->na ? metric->na : na_of(&metric->value));
+    report_json_text(json, "na", metric->na ?: na_of(&metric->value));
     instances_json(json, metric);
     report_json_array(json, "notes");
     for (size_t i = 0; i < metric->note_count; i++) {
@@ -104,7 +112,29 @@ void report_render_scope_json(struct report_json *json, const char *name,
     } else {
         report_json_null(json, "id");
     }
+    if (scope->given) {
+        report_json_slice(json, "name", scope->given->name);
+        report_json_slice(json, "path", scope->given->path);
+    }
     report_json_end_object(json);
+}
+
+void report_render_scope_text(struct nvtxt_buf *to, const struct report_scope *scope) {
+    char digits[REPORT_ID_DIGITS];
+    nvtxt_buf_add_string(to, scope->kind_word);
+    if (scope->has_id) {
+        struct nvtxt_slice id = report_render_id(&scope->id, digits);
+        nvtxt_buf_add_string(to, " ");
+        nvtxt_buf_add(to, id.data, id.len);
+    }
+    if (scope->given && scope->given->of_many) {
+        nvtxt_buf_add_string(to, " of ");
+        nvtxt_buf_add(to, scope->given->path.data, scope->given->path.len);
+    }
+    if (scope->given) {
+        nvtxt_buf_add_string(to, ": ");
+        nvtxt_buf_add(to, scope->given->name.data, scope->given->name.len);
+    }
 }
 
 struct nvtxt_slice report_render_id(const struct report_id *id, char digits[REPORT_ID_DIGITS]) {
@@ -126,33 +156,6 @@ static bool is_counting(const char *unit) {
     return *unit == '\0';
 }
 
-// At most three decimals, without zeros at their end; the part before them with commas.
-static void put_real(char text[REPORT_VALUE_TEXT], double value) {
-    char digits[REPORT_PLAIN_NUMBER];
-    if (!isfinite(value)) {
-        snprintf(text, REPORT_VALUE_TEXT, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-        return;
-    }
-    double rounded = fabs(value) < 1e15 ? round(value * 1000) / 1000 : value;
-    double whole = trunc(rounded);
-    char decimals[16];
-    snprintf(decimals, sizeof(decimals), "%.3f", fabs(rounded - whole));
-    size_t len = strlen(decimals);
-    while (decimals[len - 1] == '0') {
-        len--;
-    }
-    len -= decimals[len - 1] == '.';
-    decimals[len] = '\0';
-    bool integer = fabs(whole) < 9e15;
-    if (integer) {
-        report_plain_int(digits, (int64_t)whole);
-    } else {
-        snprintf(digits, sizeof(digits), "%.17g", value);
-    }
-    snprintf(text, REPORT_VALUE_TEXT, "%s%s%s", integer && whole == 0 && rounded < 0 ? "-" : "",
-             digits, integer && len > 1 ? decimals + 1 : "");
-}
-
 static void put_time(char text[REPORT_VALUE_TEXT], double ns) {
     static const struct {
         double size;
@@ -162,33 +165,26 @@ static void put_time(char text[REPORT_VALUE_TEXT], double ns) {
     while (i < 3 && fabs(ns) < units[i].size) {
         i++;
     }
-    put_real(text, ns / units[i].size);
-    size_t len = strlen(text);
+    size_t len = report_number_rounded(text, ns / units[i].size);
     snprintf(text + len, REPORT_VALUE_TEXT - len, " %s", units[i].unit);
 }
 
 const char *report_render_value(char text[REPORT_VALUE_TEXT], const struct report_value *value,
                                 const char *unit, bool base) {
-    bool integer = value->type == REPORT_U32 || value->type == REPORT_U64;
+    bool integer = report_type_is_integer(value->type);
     if (value->type == REPORT_STRING) {
         struct nvtxt_slice cut = nvtxt_slice_cut(value->string, REPORT_VALUE_TEXT - 1);
         snprintf(text, REPORT_VALUE_TEXT, "%.*s", (int)cut.len, cut.data);
         return text;
     }
-    unit = unit ? unit : "";
+    unit = unit ?: "";
     if (!base && strcmp(unit, "ns") == 0) {
         put_time(text, integer ? (double)value->u64 : value->real);
         return text;
     }
-    if (integer) {
-        char digits[REPORT_PLAIN_NUMBER];
-        report_plain_uint(digits, value->u64);
-        snprintf(text, REPORT_VALUE_TEXT, "%s", digits);
-    } else {
-        put_real(text, value->real);
-    }
+    size_t len =
+        integer ? report_number_uint(text, value->u64) : report_number_rounded(text, value->real);
     if (!is_counting(unit)) {
-        size_t len = strlen(text);
         snprintf(text + len, REPORT_VALUE_TEXT - len, " %s", unit);
     }
     return text;
@@ -203,7 +199,7 @@ static void add_instances(struct nvtxt_buf *to, const struct report_metric *metr
         if (view->instance_ids) {
             struct nvtxt_slice id = report_render_id(&instance->id, digits);
             char note[REPORT_PLAIN_NOTE] = "";
-            nvtxt_buf_add(to, id.data, view->cuts ? report_plain_name_cut(id, note) : id.len);
+            nvtxt_buf_add(to, id.data, report_plain_name_cut(id, view->full_names, note));
             nvtxt_buf_add_string(to, note);
             nvtxt_buf_add_string(to, ": ");
         }

@@ -4,11 +4,10 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "protocol/base/buf.h"
 #include "report/catalogue/value.h"
-#include "report/render/kit/json.h"
+#include "report/table/write.h"
 
 const char *report_type_name(enum report_type type); // "u64"
 
@@ -20,9 +19,15 @@ void report_render_metric_json(struct report_json *json, const struct report_met
 void report_render_metric_members(struct report_json *json, const struct report_metric *metric,
                                   const char *label);
 
-// {"kind","id"} as the member `name`.
+// A value as a cell of a table.
+struct report_cell report_value_cell(const struct report_value *value);
+
+// {"kind","id"} as the member `name`; of a result also "name" and "path".
 void report_render_scope_json(struct report_json *json, const char *name,
                               const struct report_scope *scope);
+
+// "capture", "process 100", "result 0: kernel".
+void report_render_scope_text(struct nvtxt_buf *to, const struct report_scope *scope);
 
 // The capture has an empty text; an id of digits is written to `digits`.
 #define REPORT_ID_DIGITS 24
@@ -39,7 +44,7 @@ struct report_metric_view {
     bool base_units;
     bool instances;    // after the value, in parentheses
     bool instance_ids; // with their ids
-    bool cuts;         // ids as text shows names, see kit/plain.h
+    bool full_names;   // else ids are cut as text cuts names, see report/table/plain.h
 };
 
 // The value, with its instances when they are wanted; or N/A and why.

@@ -2,70 +2,32 @@
 //
 // In text each rule has a line with its status; its messages follow, each with what belongs to it.
 // Links are shown as their text.
-#include "report/render/render_rule.h"
+#include "report/render/render.h"
 
-#include <errno.h>
+#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "protocol/text/out.h"
-#include "report/render/kit/plain.h"
-#include "report/rule/links.h"
+#include "report/render/render_metric.h"
+#include "report/render/render_section.h"
+#include "report/table/links.h"
+#include "report/table/number.h"
+#include "report/table/plain.h"
 
 // ---- Pieces -----------------------------------------------------------------------------------
 
 typedef void put_fn(struct nvtxt_out *out, struct nvtxt_slice text);
 
-static void put_linked(struct nvtxt_out *out, struct nvtxt_slice text, put_fn *put) {
-    struct nvtxt_slice before;
-    struct report_link link;
-    while (report_link_next(&text, &before, &link)) {
-        put(out, before);
-        put(out, link.text);
-    }
-    put(out, before);
-}
-
 static void put_string(struct nvtxt_out *out, const char *string) {
     nvtxt_out_slice(out, nvtxt_slice_of(string));
 }
 
-static void put_real(struct nvtxt_out *out, double value) {
-    if (!nvtxt_out_double(out, value)) {
-        put_string(out, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-    }
-}
-
-static void put_value(struct nvtxt_out *out, const struct report_value *value, put_fn *put) {
-    switch (value->type) {
-    case REPORT_U32:
-    case REPORT_U64:
-        nvtxt_out_uint(out, value->u64);
-        break;
-    case REPORT_STRING:
-        put(out, value->string);
-        break;
-    default:
-        put_real(out, value->real);
-        break;
-    }
-}
-
-static void put_cell(struct nvtxt_out *out, const struct report_rule_cell *cell, put_fn *put) {
-    switch (cell->kind) {
-    case REPORT_RULE_CELL_INT:
-        nvtxt_out_int(out, cell->number);
-        break;
-    case REPORT_RULE_CELL_REAL:
-        put_real(out, cell->real);
-        break;
-    case REPORT_RULE_CELL_TEXT:
-        put_linked(out, cell->text, put);
-        break;
-    default:
-        break;
-    }
+static void put_linked(struct nvtxt_out *out, const char *before, struct nvtxt_slice text,
+                       put_fn *put, const char *after) {
+    put_string(out, before);
+    report_link_write(out, text, put);
+    put_string(out, after);
 }
 
 // "no issue", "not applicable": the words of the JSON with blanks.
@@ -91,7 +53,7 @@ static void put_speedup(struct nvtxt_out *out, const struct form *form,
                         const struct report_speedup *speedup) {
     put_string(out, form->begin);
     NVTXT_OUT_LITERAL(out, "Estimated speedup: ");
-    put_real(out, round(speedup->percent * 10) / 10);
+    report_number_write(out, round(speedup->percent * 10) / 10);
     put_string(out, speedup->global ? " % of the whole (global)\n"
                                     : " % of this range in isolation (local)\n");
 }
@@ -99,12 +61,12 @@ static void put_speedup(struct nvtxt_out *out, const struct form *form,
 static void put_marker(struct nvtxt_out *out, const struct form *form,
                        const struct report_source_marker *marker) {
     put_string(out, form->begin);
+    if (marker->message == REPORT_NO_MESSAGE && marker->level != REPORT_LEVEL_NONE) {
+        nvtxt_out_format(out, "%s: ", report_level_name(marker->level));
+    }
     form->put(out, marker->file);
-    NVTXT_OUT_LITERAL(out, ":");
-    nvtxt_out_uint(out, marker->line);
-    NVTXT_OUT_LITERAL(out, ": ");
-    put_linked(out, marker->text, form->put);
-    NVTXT_OUT_LITERAL(out, "\n");
+    nvtxt_out_format(out, "%s%" PRIu64 ": ", report_marker_joint(marker), marker->line);
+    put_linked(out, "", marker->text, form->put, "\n");
 }
 
 static void put_focus(struct nvtxt_out *out, const struct form *form,
@@ -114,20 +76,28 @@ static void put_focus(struct nvtxt_out *out, const struct form *form,
     form->put(out, focus->name);
     NVTXT_OUT_LITERAL(out, " = ");
     if (focus->has_value) {
-        put_value(out, &focus->value, form->put);
+        const struct report_cell cell = report_value_cell(&focus->value);
+        report_cell_write(out, &cell, form->put);
     } else {
         NVTXT_OUT_LITERAL(out, "N/A");
     }
     if (focus->severity != REPORT_FOCUS_DEFAULT) {
-        NVTXT_OUT_LITERAL(out, " (severity ");
-        put_string(out, report_focus_severity_name(focus->severity));
-        NVTXT_OUT_LITERAL(out, ")");
+        nvtxt_out_format(out, " (severity %s)", report_focus_severity_name(focus->severity));
     }
     if (focus->info.len > 0) {
         NVTXT_OUT_LITERAL(out, ": ");
-        put_linked(out, focus->info, form->put);
+        report_link_write(out, focus->info, form->put);
     }
     NVTXT_OUT_LITERAL(out, "\n");
+}
+
+static void put_markers(struct nvtxt_out *out, const struct form *form,
+                        const struct report_result *result, size_t id) {
+    for (size_t i = 0; i < result->marker_count; i++) {
+        if (result->markers[i].message == id) {
+            put_marker(out, form, &result->markers[i]);
+        }
+    }
 }
 
 // All but the tables.
@@ -138,16 +108,23 @@ static void put_belongings(struct nvtxt_out *out, const struct form *form,
             put_speedup(out, form, &result->speedups[i]);
         }
     }
-    for (size_t i = 0; i < result->marker_count; i++) {
-        if (result->markers[i].message == id) {
-            put_marker(out, form, &result->markers[i]);
-        }
-    }
+    put_markers(out, form, result, id);
     for (size_t i = 0; details && i < result->focus_count; i++) {
         if (result->focus[i].message == id) {
             put_focus(out, form, &result->focus[i]);
         }
     }
+}
+
+// The rules that would say more.
+static void put_proposals(struct nvtxt_out *out, const struct form *form,
+                          const struct report_result *result) {
+    for (size_t i = 0; i < result->proposal_count; i++) {
+        put_string(out, i == 0 ? form->begin : ", ");
+        put_string(out, i == 0 ? "See also: " : "");
+        form->put(out, result->proposals[i]);
+    }
+    put_string(out, result->proposal_count > 0 ? "\n" : "");
 }
 
 // The lines of what a rule printed, each after `begin`.
@@ -166,110 +143,51 @@ static void put_output(struct nvtxt_out *out, const char *begin, put_fn *put,
 
 // ---- Text -------------------------------------------------------------------------------------
 
-// A cell as text in `scratch`, which is emptied before.
-static struct nvtxt_slice cell_text(struct nvtxt_out *scratch,
-                                    const struct report_rule_table *table, size_t row,
-                                    size_t column) {
-    scratch->len = 0;
-    put_cell(scratch, &table->cells[row * table->column_count + column], report_plain_text);
-    return (struct nvtxt_slice){scratch->data, scratch->len};
+static void put_chart(struct nvtxt_out *out, const struct report_rule_table *table, size_t indent,
+                      bool markdown, bool full_names) {
+    int r = report_render_chart(out, table->chart, indent, markdown, full_names);
+    out->error = out->error ?: r;
 }
 
-static bool is_number(const struct report_rule_cell *cell) {
-    return cell->kind == REPORT_RULE_CELL_INT || cell->kind == REPORT_RULE_CELL_REAL;
-}
-
-static size_t column_width(struct nvtxt_out *scratch, const struct report_rule_table *table,
-                           size_t column) {
-    size_t width = report_plain_width(table->header[column]);
-    for (size_t row = 0; row < table->row_count; row++) {
-        width = report_plain_column(width, cell_text(scratch, table, row, column));
-    }
-    return width;
-}
-
-// Numbers stand at the right; nothing stands after the last column.
-static void text_padded(struct nvtxt_out *out, struct nvtxt_slice text, size_t width, bool right,
-                        bool last) {
-    size_t own = report_plain_name_width(text);
-    size_t blanks = width > own ? width - own : 0;
-    report_plain_blanks(out, right ? blanks : 0);
-    report_plain_name(out, text);
-    report_plain_blanks(out, right || last ? 0 : blanks);
-    nvtxt_out_slice(out, nvtxt_slice_of(last ? "\n" : "  "));
-}
-
-static void text_lines(struct nvtxt_out *out, struct nvtxt_out *scratch,
-                       const struct report_rule_table *table, const size_t *widths) {
-    size_t columns = table->column_count;
-    report_plain_blanks(out, 6);
-    for (size_t i = 0; i < columns; i++) {
-        bool right = table->row_count > 0 && is_number(&table->cells[i]);
-        text_padded(out, table->header[i], widths[i], right, i + 1 == columns);
-    }
-    for (size_t row = 0; row < table->row_count; row++) {
-        report_plain_blanks(out, 6);
-        for (size_t i = 0; i < columns; i++) {
-            text_padded(out, cell_text(scratch, table, row, i), widths[i],
-                        is_number(&table->cells[row * columns + i]), i + 1 == columns);
-        }
-    }
-}
-
-static void text_rows(struct nvtxt_out *out, const struct report_rule_table *table) {
-    struct nvtxt_out scratch;
-    size_t *widths = calloc(table->column_count + 1, sizeof(*widths));
-    int r = nvtxt_out_init(&scratch, -1);
-    if (!widths || r != 0) {
-        out->error = out->error ? out->error : -ENOMEM;
-    } else {
-        for (size_t i = 0; i < table->column_count; i++) {
-            widths[i] = column_width(&scratch, table, i);
-        }
-        text_lines(out, &scratch, table, widths);
-        out->error = out->error ? out->error : scratch.error;
-    }
-    free(widths);
-    nvtxt_out_deinit(&scratch);
-}
-
-static void text_table(struct nvtxt_out *out, const struct report_rule_table *table) {
+static void text_table(struct nvtxt_out *out, const struct report_rule_table *table,
+                       bool full_names) {
+    const struct report_table_view view = {
+        .place = REPORT_TABLE_WITHIN, .indent = 6, .full_names = full_names};
     if (table->title.len > 0) {
-        NVTXT_OUT_LITERAL(out, "      ");
-        put_linked(out, table->title, report_plain_text);
-        NVTXT_OUT_LITERAL(out, "\n");
+        put_linked(out, "      ", table->title, report_plain_text, "\n");
     }
     if (table->description.len > 0) {
-        NVTXT_OUT_LITERAL(out, "      ");
-        put_linked(out, table->description, report_plain_text);
-        NVTXT_OUT_LITERAL(out, "\n");
+        put_linked(out, "      ", table->description, report_plain_text, "\n");
     }
-    text_rows(out, table);
+    if (table->chart) {
+        put_chart(out, table, view.indent, false, full_names);
+    } else {
+        report_table_text(out, &table->table, &view);
+    }
 }
 
 static void text_message(struct nvtxt_out *out, const struct report_result *result, size_t id,
-                         bool details) {
+                         bool details, bool full_names) {
     static const struct form form = {"      ", report_plain_text};
-    const struct report_message *message = &result->messages[id];
-    NVTXT_OUT_LITERAL(out, "    ");
-    put_string(out, report_level_name(message->level));
-    NVTXT_OUT_LITERAL(out, ": ");
+    const struct report_rule_message *message = &result->messages[id];
+    nvtxt_out_format(out, "    %s: ", report_level_name(message->level));
     if (message->title.len > 0) {
-        put_linked(out, message->title, report_plain_text);
+        report_link_write(out, message->title, report_plain_text);
         NVTXT_OUT_LITERAL(out, ": ");
     }
-    put_linked(out, message->text, report_plain_text);
+    report_link_write(out, message->text, report_plain_text);
     NVTXT_OUT_LITERAL(out, "\n");
     put_belongings(out, &form, result, id, details);
     for (size_t i = 0; i < result->table_count; i++) {
         if (result->tables[i].message == id) {
-            text_table(out, &result->tables[i]);
+            text_table(out, &result->tables[i], full_names);
         }
     }
 }
 
 void report_render_rule_text(struct nvtxt_out *out, const struct report_result *result,
-                             bool details) {
+                             bool details, bool full_names) {
+    static const struct form form = {"    ", report_plain_text};
     NVTXT_OUT_LITERAL(out, "  ");
     report_plain_text(out, result->identifier);
     NVTXT_OUT_LITERAL(out, ": ");
@@ -280,13 +198,15 @@ void report_render_rule_text(struct nvtxt_out *out, const struct report_result *
         report_plain_text(out, result->name);
         if (result->description.len > 0) {
             NVTXT_OUT_LITERAL(out, ": ");
-            put_linked(out, result->description, report_plain_text);
+            report_link_write(out, result->description, report_plain_text);
         }
         NVTXT_OUT_LITERAL(out, "\n");
     }
     for (size_t id = 0; id < result->message_count; id++) {
-        text_message(out, result, id, details);
+        text_message(out, result, id, details, full_names);
     }
+    put_markers(out, &form, result, REPORT_NO_MESSAGE);
+    put_proposals(out, &form, result);
     if (details) {
         put_output(out, "    | ", report_plain_text, result->output);
     }
@@ -294,51 +214,21 @@ void report_render_rule_text(struct nvtxt_out *out, const struct report_result *
 
 // ---- Markdown ---------------------------------------------------------------------------------
 
-// Below a message: 4 blanks.
-static void markdown_rows(struct nvtxt_out *out, const struct report_rule_table *table) {
-    NVTXT_OUT_LITERAL(out, "    |");
-    for (size_t i = 0; i < table->column_count; i++) {
-        NVTXT_OUT_LITERAL(out, " ");
-        report_plain_markdown(out, table->header[i]);
-        NVTXT_OUT_LITERAL(out, " |");
-    }
-    NVTXT_OUT_LITERAL(out, "\n    |");
-    for (size_t i = 0; i < table->column_count; i++) {
-        NVTXT_OUT_LITERAL(out, " --- |");
-    }
-    NVTXT_OUT_LITERAL(out, "\n");
-    for (size_t row = 0; row < table->row_count; row++) {
-        NVTXT_OUT_LITERAL(out, "    |");
-        for (size_t i = 0; i < table->column_count; i++) {
-            NVTXT_OUT_LITERAL(out, " ");
-            put_cell(out, &table->cells[row * table->column_count + i], report_plain_markdown);
-            NVTXT_OUT_LITERAL(out, " |");
-        }
-        NVTXT_OUT_LITERAL(out, "\n");
-    }
-    NVTXT_OUT_LITERAL(out, "\n");
-}
-
 static void markdown_paragraph(struct nvtxt_out *out, const char *begin, struct nvtxt_slice text) {
     if (text.len > 0) {
-        put_string(out, begin);
-        put_linked(out, text, report_plain_markdown);
-        NVTXT_OUT_LITERAL(out, "\n\n");
+        put_linked(out, begin, text, report_plain_markdown, "\n\n");
     }
 }
 
 static void markdown_message(struct nvtxt_out *out, const struct report_result *result, size_t id) {
     static const struct form form = {"    - ", report_plain_markdown};
-    const struct report_message *message = &result->messages[id];
-    NVTXT_OUT_LITERAL(out, "  - ");
-    put_string(out, report_level_name(message->level));
-    NVTXT_OUT_LITERAL(out, ": ");
+    static const struct report_table_view view = {.place = REPORT_TABLE_WITHIN, .indent = 4};
+    const struct report_rule_message *message = &result->messages[id];
+    nvtxt_out_format(out, "  - %s: ", report_level_name(message->level));
     if (message->title.len > 0) {
-        NVTXT_OUT_LITERAL(out, "**");
-        put_linked(out, message->title, report_plain_markdown);
-        NVTXT_OUT_LITERAL(out, "** ");
+        put_linked(out, "**", message->title, report_plain_markdown, "** ");
     }
-    put_linked(out, message->text, report_plain_markdown);
+    report_link_write(out, message->text, report_plain_markdown);
     NVTXT_OUT_LITERAL(out, "\n");
     put_belongings(out, &form, result, id, true);
     for (size_t i = 0; i < result->table_count; i++) {
@@ -346,12 +236,18 @@ static void markdown_message(struct nvtxt_out *out, const struct report_result *
             NVTXT_OUT_LITERAL(out, "\n");
             markdown_paragraph(out, "    ", result->tables[i].title);
             markdown_paragraph(out, "    ", result->tables[i].description);
-            markdown_rows(out, &result->tables[i]);
+            if (result->tables[i].chart) {
+                put_chart(out, &result->tables[i], view.indent, true, true);
+            } else {
+                report_table_markdown(out, &result->tables[i].table, &view);
+            }
+            NVTXT_OUT_LITERAL(out, "\n");
         }
     }
 }
 
 void report_render_rule_markdown(struct nvtxt_out *out, const struct report_result *result) {
+    static const struct form form = {"  - ", report_plain_markdown};
     NVTXT_OUT_LITERAL(out, "- **");
     report_plain_markdown(out, result->identifier);
     NVTXT_OUT_LITERAL(out, "**: ");
@@ -363,8 +259,41 @@ void report_render_rule_markdown(struct nvtxt_out *out, const struct report_resu
     for (size_t id = 0; id < result->message_count; id++) {
         markdown_message(out, result, id);
     }
+    put_markers(out, &form, result, REPORT_NO_MESSAGE);
+    put_proposals(out, &form, result);
     if (result->output.len > 0) {
         NVTXT_OUT_LITERAL(out, "\n");
         put_output(out, "      ", report_plain_text, result->output); // a block of code
+    }
+}
+
+// ---- The rules of a section ---------------------------------------------------------------------
+
+void report_render_rules(struct nvtxt_out *out, const struct report_results *results,
+                         struct nvtxt_slice section, const struct report_section_view *view) {
+    for (size_t i = 0; i < results->count; i++) {
+        const struct report_result *result = &results->results[i];
+        if (!result->section.data != !section.data ||
+            !nvtxt_slice_equal(result->section, section)) {
+            continue;
+        }
+        if (view->markdown) {
+            report_render_rule_markdown(out, result);
+        } else {
+            report_render_rule_text(out, result, view->rule_details, view->full_names);
+        }
+    }
+}
+
+void report_render_other_rules(struct nvtxt_out *out, const struct report_results *results,
+                               const struct report_section_view *view) {
+    bool any = false;
+    for (size_t i = 0; i < results->count; i++) {
+        any |= !results->results[i].section.data;
+    }
+    if (any) {
+        nvtxt_out_slice(out, view->markdown ? NVTXT_SLICE("\n## Rules\n\n")
+                                            : NVTXT_SLICE("\nRules without a section\n"));
+        report_render_rules(out, results, (struct nvtxt_slice){0}, view);
     }
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For people every part of a section is a grid: metrics are rows of label and value, charts have a
+// For people every part of a section is a table: metrics are rows of label and value, charts have a
 // third column with bars. The JSON half is section_json.c.
 #include "report/render/render_section.h"
 
+#include <assert.h>
 #include <stdio.h>
 
-#include "protocol/base/buf.h"
-#include "report/render/kit/grid.h"
-#include "report/render/kit/plain.h"
+#include "protocol/base/origin.h"
 #include "report/render/render_metric.h"
-#include "report/render/render_rule.h"
+#include "report/table/plain.h"
 
 #define CHART_LINES 50 // instances of a chart; what is more is counted
 
 struct page {
     struct nvtxt_out *out;
     const struct report_section_view *view;
+    size_t indent; // of tables
 };
 
 static void text(const struct page *page, const char *plain) {
@@ -40,25 +40,30 @@ static void headline(const struct page *page, unsigned level, const char *title)
     nvtxt_out_slice(page->out, page->view->markdown ? NVTXT_SLICE("\n\n") : NVTXT_SLICE("\n"));
 }
 
-static int finish(const struct page *page, struct report_grid *grid) {
-    int r = page->view->markdown ? report_grid_markdown(grid, page->out)
-                                 : report_grid_text(grid, page->out, 4);
-    report_grid_deinit(grid);
+// Writes a table of the page, and frees it.
+static int finish_table(const struct page *page, struct report_table *table,
+                        enum report_table_place place) {
+    const struct report_table_view view = {
+        .place = place, .indent = page->indent, .full_names = page->view->full_names};
+    int r = table->failed ? nvtxt_origin(-ENOMEM) : 0;
+    if (r == 0 && page->view->markdown) {
+        report_table_markdown(page->out, table, &view);
+    } else if (r == 0) {
+        report_table_text(page->out, table, &view);
+    }
+    report_table_deinit(table);
     return r;
 }
 
-// Titles are for Markdown, which has no table without.
-static void titles(const struct page *page, struct report_grid *grid, size_t count,
-                   const char *const *words) {
-    for (size_t i = 0; page->view->markdown && i < count; i++) {
-        report_grid_put(grid, words[i]);
-    }
+// --- cells
+
+static struct report_cell copy_cell(struct report_table *table, struct nvtxt_buf *text) {
+    table->failed |= nvtxt_buf_failed(text);
+    return report_cell_label(table, (struct nvtxt_slice){text->data, text->failed ? 0 : text->len});
 }
 
-// --- metrics
-
-static void put_name(const struct page *page, struct report_grid *grid,
-                     const struct report_shown_metric *shown) {
+static struct report_cell name_cell(const struct page *page, struct report_table *table,
+                                    const struct report_shown_metric *shown) {
     struct nvtxt_buf name = {0};
     bool both = page->view->label && page->view->name;
     nvtxt_buf_add_string(&name, page->view->label ? shown->label : shown->metric.name);
@@ -67,53 +72,85 @@ static void put_name(const struct page *page, struct report_grid *grid,
         nvtxt_buf_add_string(&name, shown->metric.name);
         nvtxt_buf_add_string(&name, ")");
     }
-    grid->failed |= nvtxt_buf_failed(&name);
-    report_grid_add(grid, (struct nvtxt_slice){name.data, name.failed ? 0 : name.len});
+    struct report_cell cell = copy_cell(table, &name);
     nvtxt_buf_deinit(&name);
+    return cell;
 }
 
-static void put_value(const struct page *page, struct report_grid *grid,
-                      const struct report_shown_metric *shown) {
-    const struct report_metric_view view = {page->view->base_units, page->view->instances,
-                                            page->view->instance_ids, !page->view->markdown};
+static struct report_cell metric_cell(const struct page *page, struct report_table *table,
+                                      const struct report_metric *metric) {
+    const struct report_metric_view view = {
+        .base_units = page->view->base_units,
+        .instances = page->view->instances,
+        .instance_ids = page->view->instance_ids,
+        .full_names = page->view->markdown || page->view->full_names,
+    };
     struct nvtxt_buf all = {0};
-    report_render_metric_text(&all, &shown->metric, &view);
-    grid->failed |= nvtxt_buf_failed(&all);
-    report_grid_add(grid, (struct nvtxt_slice){all.data, all.failed ? 0 : all.len});
+    report_render_metric_text(&all, metric, &view);
+    struct report_cell cell = copy_cell(table, &all);
     nvtxt_buf_deinit(&all);
+    return cell;
 }
 
-static void put_instance(const struct page *page, struct report_grid *grid,
-                         const struct report_metric *metric,
-                         const struct report_instance *instance) {
-    char value[REPORT_VALUE_TEXT];
-    report_grid_put(grid, instance ? report_render_value(value, &instance->value, metric->unit,
-                                                         page->view->base_units)
-                                   : "");
+static struct report_cell value_cell(struct report_table *table, const struct report_value *value,
+                                     const char *unit, bool base_units) {
+    char text[REPORT_VALUE_TEXT];
+    report_render_value(text, value, unit, base_units);
+    return report_cell_label(table, nvtxt_slice_of(text));
 }
+
+static struct report_cell id_cell(struct report_table *table, const struct report_id *id) {
+    char digits[REPORT_ID_DIGITS];
+    return report_cell_label(table, report_render_id(id, digits));
+}
+
+// --- metrics
 
 // Rows of `across` metrics each; `down`: column by column.
-static int metric_grid(const struct page *page, const struct report_shown_metrics *metrics,
-                       size_t rows, size_t across, bool down) {
-    static const char *const words[] = {"Metric", "Value"};
-    struct report_grid grid;
-    report_grid_init(&grid, across * 2, 0);
-    for (size_t i = 0; i < across; i++) {
-        titles(page, &grid, 2, words);
-    }
+static void fill_metrics(const struct page *page, struct report_table *table,
+                         const struct report_shown_metrics *metrics, size_t rows, bool down) {
+    size_t across = table->column_count / 2;
     for (size_t row = 0; row < rows; row++) {
-        for (size_t column = 0; column < across; column++) {
+        struct report_cell *cells = report_table_row(table);
+        for (size_t column = 0; cells && column < across; column++) {
             size_t index = down ? column * rows + row : row * across + column;
             if (index < metrics->count) {
-                put_name(page, &grid, &metrics->items[index]);
-                put_value(page, &grid, &metrics->items[index]);
-            } else {
-                report_grid_put(&grid, "");
-                report_grid_put(&grid, "");
+                const struct report_shown_metric *shown = &metrics->items[index];
+                cells[2 * column] = name_cell(page, table, shown);
+                cells[2 * column + 1] = metric_cell(page, table, &shown->metric);
             }
         }
     }
-    return finish(page, &grid);
+}
+
+static int metric_grid(const struct page *page, const struct report_shown_metrics *metrics,
+                       size_t rows, size_t across, bool down) {
+    struct report_table table = {0};
+    struct report_column *columns = report_table_columns(&table, 2 * across);
+    for (size_t i = 0; columns && i < across; i++) {
+        columns[2 * i] = (struct report_column){"Metric", REPORT_COLUMN_LABEL};
+        columns[2 * i + 1] = (struct report_column){"Value", REPORT_COLUMN_LABEL};
+    }
+    fill_metrics(page, &table, metrics, rows, down);
+    return finish_table(page, &table, REPORT_TABLE_BARE);
+}
+
+// The last column is for bars.
+static const struct report_column instance_columns[] = {
+    {"Instance", REPORT_COLUMN_TEXT}, {"Value", REPORT_COLUMN_VALUE}, {"", REPORT_COLUMN_LABEL}};
+
+// An instance, with a bar where there is a column for it.
+static void add_instance(const struct page *page, struct report_table *table,
+                         const struct report_metric *metric, const struct report_instance *instance,
+                         double most) {
+    struct report_cell *cells = report_table_row(table);
+    if (cells) {
+        cells[0] = id_cell(table, &instance->id);
+        cells[1] = value_cell(table, &instance->value, metric->unit, page->view->base_units);
+    }
+    if (cells && table->column_count > 2) {
+        cells[2] = report_cell_bar(report_value_number(&instance->value), most);
+    }
 }
 
 // Instances of metrics with ShowInstances, and notes, below the values.
@@ -123,17 +160,13 @@ static int below(const struct page *page, const struct report_shown_metrics *met
         const struct report_shown_metric *shown = &metrics->items[i];
         const struct report_metric *metric = &shown->metric;
         if (shown->show_instances && metric->instance_count > 0 && !metric->na) {
-            static const char *const words[] = {"Instance", "Value"};
-            char digits[REPORT_ID_DIGITS];
-            struct report_grid grid;
+            struct report_table table;
             headline(page, 4, page->view->label ? shown->label : metric->name);
-            report_grid_init(&grid, 2, 2);
-            titles(page, &grid, 2, words);
-            for (size_t j = 0; j < metric->instance_count; j++) {
-                report_grid_name(&grid, report_render_id(&metric->instances[j].id, digits));
-                put_instance(page, &grid, metric, &metric->instances[j]);
+            report_table_init(&table, NULL, instance_columns, 2);
+            for (size_t j = 0; j < metric->instance_count && !table.failed; j++) {
+                add_instance(page, &table, metric, &metric->instances[j], 0);
             }
-            r = finish(page, &grid);
+            r = finish_table(page, &table, REPORT_TABLE_BARE);
         }
         for (size_t j = 0; j < metric->note_count; j++) {
             nvtxt_out_slice(page->out, page->view->markdown ? NVTXT_SLICE("\nnote: ")
@@ -152,46 +185,38 @@ static int below(const struct page *page, const struct report_shown_metrics *met
 // `order`: the indexes of the instances, `count` of them; NULL: the first ones, as they stand.
 static int instance_bars(const struct page *page, const struct report_shown_metric *shown,
                          const uint32_t *order, size_t count) {
-    static const char *const words[] = {"Instance", "Value", ""};
     const struct report_metric *metric = &shown->metric;
-    struct report_grid grid;
-    char digits[REPORT_ID_DIGITS];
+    struct report_table table;
     double most = report_instance_largest(metric);
-    report_grid_init(&grid, 3, 2);
-    titles(page, &grid, 3, words);
-    for (size_t i = 0; i < count; i++) {
-        const struct report_instance *instance = &metric->instances[order ? order[i] : i];
-        report_grid_name(&grid, report_render_id(&instance->id, digits));
-        put_instance(page, &grid, metric, instance);
-        report_grid_bar(&grid, report_value_number(&instance->value), most);
+    report_table_init(&table, NULL, instance_columns, 3);
+    for (size_t i = 0; i < count && !table.failed; i++) {
+        add_instance(page, &table, metric, &metric->instances[order ? order[i] : i], most);
     }
-    if (metric->instance_count > count) {
+    struct report_cell *cells = metric->instance_count > count ? report_table_row(&table) : NULL;
+    if (cells) {
         char more[64];
         snprintf(more, sizeof(more), "... %zu more", metric->instance_count - count);
-        report_grid_put(&grid, more);
+        cells[0] = report_cell_copy(&table, nvtxt_slice_of(more));
     }
-    return finish(page, &grid);
+    return finish_table(page, &table, REPORT_TABLE_BARE);
 }
 
 static int metric_bars(const struct page *page, const struct report_shown_metrics *metrics) {
-    static const char *const words[] = {"Metric", "Value", ""};
-    struct report_grid grid;
-    double most = 0;
-    for (size_t i = 0; i < metrics->count; i++) {
-        double value =
-            metrics->items[i].metric.na ? 0 : report_value_number(&metrics->items[i].metric.value);
-        most = value > most ? value : most;
-    }
-    report_grid_init(&grid, 3, 2);
-    titles(page, &grid, 3, words);
+    static const struct report_column columns[] = {
+        {"Metric", REPORT_COLUMN_LABEL}, {"Value", REPORT_COLUMN_VALUE}, {"", REPORT_COLUMN_LABEL}};
+    struct report_table table;
+    double most = report_metrics_largest(metrics);
+    report_table_init(&table, NULL, columns, 3);
     for (size_t i = 0; i < metrics->count; i++) {
         const struct report_shown_metric *shown = &metrics->items[i];
-        put_name(page, &grid, shown);
-        put_value(page, &grid, shown);
-        report_grid_bar(&grid, shown->metric.na ? 0 : report_value_number(&shown->metric.value),
-                        most);
+        struct report_cell *cells = report_table_row(&table);
+        if (cells) {
+            cells[0] = name_cell(page, &table, shown);
+            cells[1] = metric_cell(page, &table, &shown->metric);
+            cells[2] = report_cell_bar(report_metric_number(&shown->metric), most);
+        }
     }
-    return finish(page, &grid);
+    return finish_table(page, &table, REPORT_TABLE_BARE);
 }
 
 static bool has_instances(const struct report_shown_metrics *metrics) {
@@ -223,69 +248,75 @@ static int line_chart(const struct page *page, const struct report_shown_metrics
 }
 
 static int histogram(const struct page *page, const struct report_shown_item *item) {
-    static const char *const words[] = {"From", "To", "Count", ""};
-    struct report_grid grid;
-    uint64_t most = 0;
+    static const struct report_column columns[] = {{"From", REPORT_COLUMN_VALUE},
+                                                   {"To", REPORT_COLUMN_VALUE},
+                                                   {"Count", REPORT_COLUMN_VALUE},
+                                                   {"", REPORT_COLUMN_LABEL}};
+    struct report_table table;
     if (item->bin_count == 0) {
         return metric_grid(page, &item->metrics, item->metrics.count, 1, false);
     }
-    for (size_t i = 0; i < item->bin_count; i++) {
-        most = item->bins[i].count > most ? item->bins[i].count : most;
-    }
     const char *unit = item->metrics.items[0].metric.unit;
-    report_grid_init(&grid, 4, 7);
-    titles(page, &grid, 4, words);
+    report_table_init(&table, NULL, columns, 4);
     for (size_t i = 0; i < item->bin_count; i++) {
-        char value[REPORT_VALUE_TEXT];
         const struct report_value from = {.type = REPORT_DOUBLE, .real = item->bins[i].from};
         const struct report_value to = {.type = REPORT_DOUBLE, .real = item->bins[i].to};
         const struct report_value count = {.type = REPORT_U64, .u64 = item->bins[i].count};
-        report_grid_put(&grid, report_render_value(value, &from, unit, page->view->base_units));
-        report_grid_put(&grid, report_render_value(value, &to, unit, page->view->base_units));
-        report_grid_put(&grid, report_render_value(value, &count, "", true));
-        report_grid_bar(&grid, (double)count.u64, (double)most);
+        struct report_cell *cells = report_table_row(&table);
+        if (cells) {
+            cells[0] = value_cell(&table, &from, unit, page->view->base_units);
+            cells[1] = value_cell(&table, &to, unit, page->view->base_units);
+            cells[2] = value_cell(&table, &count, "", true);
+            cells[3] = report_cell_bar((double)count.u64, (double)item->bin_most);
+        }
     }
-    return finish(page, &grid);
+    return finish_table(page, &table, REPORT_TABLE_BARE);
+}
+
+// The names of metrics are titles.
+static void name_top_columns(const struct page *page, struct report_table *table,
+                             const struct report_shown_metrics *metrics) {
+    struct report_column *columns = report_table_columns(table, metrics->count + 1);
+    for (size_t i = 0; columns && i <= metrics->count; i++) {
+        struct report_cell name = {0};
+        if (i > 0) {
+            name = name_cell(page, table, &metrics->items[i - 1]);
+        }
+        columns[i] = (struct report_column){name.text ?: "",
+                                            i > 0 ? REPORT_COLUMN_VALUE : REPORT_COLUMN_TEXT};
+    }
+}
+
+static void fill_top_row(const struct page *page, struct report_table *table,
+                         const struct report_shown_metrics *metrics, const struct report_id *id) {
+    struct report_cell *cells = report_table_row(table);
+    for (size_t i = 0; cells && i <= metrics->count; i++) {
+        const struct report_metric *metric = i > 0 ? &metrics->items[i - 1].metric : NULL;
+        const struct report_instance *of = metric ? report_instance_find(metric, id) : NULL;
+        if (!metric) {
+            cells[i] = id_cell(table, id);
+        } else if (of) {
+            cells[i] = value_cell(table, &of->value, metric->unit, page->view->base_units);
+        }
+    }
 }
 
 static int top_table(const struct page *page, const struct report_shown_item *item) {
     const struct report_shown_metrics *metrics = &item->metrics;
-    struct report_grid grid;
-    char digits[REPORT_ID_DIGITS];
+    struct report_table table = {0};
     if (metrics->count == 0 || metrics->items[0].metric.na || item->top_count == 0) {
         return metric_grid(page, metrics, metrics->count, 1, false);
     }
-    report_grid_init(&grid, metrics->count + 1, ~(uint64_t)1);
-    report_grid_put(&grid, "");
-    for (size_t i = 0; i < metrics->count; i++) {
-        put_name(page, &grid, &metrics->items[i]);
+    name_top_columns(page, &table, metrics);
+    for (size_t i = 0; i < item->top_count && !table.failed; i++) {
+        fill_top_row(page, &table, metrics, &metrics->items[0].metric.instances[item->top[i]].id);
     }
-    for (size_t i = 0; i < item->top_count; i++) {
-        const struct report_id *id = &metrics->items[0].metric.instances[item->top[i]].id;
-        report_grid_name(&grid, report_render_id(id, digits));
-        for (size_t j = 0; j < metrics->count; j++) {
-            const struct report_metric *metric = &metrics->items[j].metric;
-            put_instance(page, &grid, metric, report_instance_find(metric, id));
-        }
-    }
-    return finish(page, &grid);
+    return finish_table(page, &table, REPORT_TABLE_WITHIN);
 }
 
 // --- the parts of a section
 
-static int render_item(const struct page *page, const struct report_shown_item *item) {
-    if (item->kind == REPORT_ITEM_FOREIGN) {
-        char title[80];
-        snprintf(title, sizeof(title), "%s: not applicable", item->type);
-        headline(page, 4, title);
-        return 0;
-    }
-    headline(page, 4, item->label ? item->label : item->type);
-    if (item->metrics.count == 0) {
-        nvtxt_out_slice(page->out, page->view->markdown ? NVTXT_SLICE("no metrics\n")
-                                                        : NVTXT_SLICE("    no metrics\n"));
-        return 0;
-    }
+static int render_figures(const struct page *page, const struct report_shown_item *item) {
     switch (item->kind) {
     case REPORT_ITEM_TABLE:
         return metric_grid(page, &item->metrics, item->rows, item->columns, item->column_major);
@@ -299,9 +330,29 @@ static int render_item(const struct page *page, const struct report_shown_item *
         return flame_graph(page, item);
     case REPORT_ITEM_TIMELINE:
         return metric_grid(page, &item->metrics, item->metrics.count, 1, false);
-    default:
+    case REPORT_ITEM_LINE_CHART:
         return line_chart(page, &item->metrics);
+    case REPORT_ITEM_FOREIGN: // is told above
+        break;
     }
+    assert(false);
+    return 0;
+}
+
+static int render_item(const struct page *page, const struct report_shown_item *item) {
+    if (item->kind == REPORT_ITEM_FOREIGN) {
+        char title[80];
+        snprintf(title, sizeof(title), "%s: not applicable", item->type);
+        headline(page, 4, title);
+        return 0;
+    }
+    headline(page, 4, item->label ?: item->type);
+    if (item->metrics.count == 0) {
+        nvtxt_out_slice(page->out, page->view->markdown ? NVTXT_SLICE("no metrics\n")
+                                                        : NVTXT_SLICE("    no metrics\n"));
+        return 0;
+    }
+    return render_figures(page, item);
 }
 
 static int render_header(const struct page *page, const struct report_shown_section *shown) {
@@ -311,7 +362,7 @@ static int render_header(const struct page *page, const struct report_shown_sect
     }
     rows = rows == 0 || rows > n ? n : rows;
     int r = metric_grid(page, &shown->header, rows, (n + rows - 1) / rows, true);
-    return r == 0 ? below(page, &shown->header) : r;
+    return r ?: below(page, &shown->header);
 }
 
 static int render_body(const struct page *page, const struct report_shown_body *body) {
@@ -321,7 +372,7 @@ static int render_body(const struct page *page, const struct report_shown_body *
     }
     for (size_t i = 0; i < body->item_count && r == 0; i++) {
         r = render_item(page, &body->items[i]);
-        r = r == 0 ? below(page, &body->items[i].metrics) : r;
+        r = r ?: below(page, &body->items[i].metrics);
     }
     return r;
 }
@@ -333,26 +384,10 @@ static int render_groups(const struct page *page, const struct report_shown_sect
         if (metrics->count > 0) {
             headline(page, 4, "Metrics");
             r = metric_grid(page, metrics, metrics->count, 1, false);
-            r = r == 0 ? below(page, metrics) : r;
+            r = r ?: below(page, metrics);
         }
     }
     return r;
-}
-
-static void render_rules(const struct page *page, const struct report_results *results,
-                         struct nvtxt_slice section) {
-    for (size_t i = 0; results && i < results->count; i++) {
-        const struct report_result *result = &results->results[i];
-        bool none = !result->section.data;
-        if (section.data ? none || !nvtxt_slice_equal(result->section, section) : !none) {
-            continue;
-        }
-        if (page->view->markdown) {
-            report_render_rule_markdown(page->out, result);
-        } else {
-            report_render_rule_text(page->out, result, page->view->rule_details);
-        }
-    }
 }
 
 static void render_title(const struct page *page, const struct report_section *section) {
@@ -363,51 +398,44 @@ static void render_title(const struct page *page, const struct report_section *s
     NVTXT_OUT_LITERAL(page->out, " (");
     text(page, section->identifier.text.data);
     NVTXT_OUT_LITERAL(page->out, ")\n");
+    bool described = report_has(&section->description);
     if (page->view->markdown) {
         NVTXT_OUT_LITERAL(page->out, "\n");
-        if (report_has(&section->description)) {
+        if (described) {
             text(page, section->description.text.data);
             NVTXT_OUT_LITERAL(page->out, "\n\n");
         }
+    } else if (described && page->view->descriptions) {
+        report_plain_blanks(page->out, 2);
+        text(page, section->description.text.data);
+        NVTXT_OUT_LITERAL(page->out, "\n");
     }
 }
 
 int report_render_section(struct nvtxt_out *out, const struct report_shown_section *shown,
-                          const struct report_results *results,
                           const struct report_section_view *view) {
-    const struct page page = {out, view};
-    const struct report_section *section = shown->entry->section;
-    render_title(&page, section);
+    const struct page page = {out, view, view->markdown ? 0 : 4};
+    render_title(&page, shown->entry->section);
     int r = view->no_header ? 0 : render_header(&page, shown);
     for (size_t i = 0; i < shown->body_count && r == 0 && !view->no_body; i++) {
         r = render_body(&page, &shown->bodies[i]);
     }
-    r = r == 0 && !view->no_body ? render_groups(&page, shown) : r;
-    if (r == 0) {
-        render_rules(&page, results, section->identifier.text);
-    }
-    return r;
+    return r == 0 && !view->no_body ? render_groups(&page, shown) : r;
+}
+
+int report_render_chart(struct nvtxt_out *out, const struct report_shown_item *item, size_t indent,
+                        bool markdown, bool full_names) {
+    const struct report_section_view view = {
+        .markdown = markdown, .full_names = full_names, .label = true};
+    const struct page page = {out, &view, indent};
+    return render_figures(&page, item);
 }
 
 int report_render_metrics(struct nvtxt_out *out, const struct report_shown_metrics *metrics,
                           const struct report_section_view *view) {
-    const struct page page = {out, view};
+    const struct page page = {out, view, view->markdown ? 0 : 4};
     nvtxt_out_slice(out,
                     view->markdown ? NVTXT_SLICE("\n## Metrics\n\n") : NVTXT_SLICE("\nMetrics\n"));
     int r = metric_grid(&page, metrics, metrics->count, 1, false);
-    return r == 0 ? below(&page, metrics) : r;
-}
-
-void report_render_other_rules(struct nvtxt_out *out, const struct report_results *results,
-                               const struct report_section_view *view) {
-    const struct page page = {out, view};
-    bool any = false;
-    for (size_t i = 0; i < results->count; i++) {
-        any |= !results->results[i].section.data;
-    }
-    if (any) {
-        nvtxt_out_slice(out, view->markdown ? NVTXT_SLICE("\n## Rules\n\n")
-                                            : NVTXT_SLICE("\nRules without a section\n"));
-        render_rules(&page, results, (struct nvtxt_slice){0});
-    }
+    return r ?: below(&page, metrics);
 }

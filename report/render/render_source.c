@@ -5,15 +5,17 @@
 // lines are wanted, the lines of the text goes from line to line.
 #include "report/render/render_source.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/render/kit/plain.h"
+#include "protocol/base/origin.h"
+#include "protocol/base/slice.h"
+#include "report/render/render_metric.h"
+#include "report/table/plain.h"
 
-struct nvtxt_slice report_source_label(const struct report_source *source) {
+// What ids of its lines begin with.
+static struct nvtxt_slice source_label(const struct report_source *source) {
     return source->name.data           ? source->name
            : source->display_name.data ? source->display_name
                                        : (struct nvtxt_slice){"", 0};
@@ -40,21 +42,18 @@ static int64_t line_of(const struct report_id *id, struct nvtxt_slice file) {
 
 static int compare_cells(const void *a, const void *b) {
     const struct report_source_cell *x = a, *y = b;
-    if (x->line != y->line) {
-        return x->line < y->line ? -1 : 1;
-    }
-    return x->column < y->column ? -1 : x->column > y->column;
+    return NVTXT_ORDER(x->line, y->line) ?: NVTXT_ORDER(x->column, y->column);
 }
 
 int report_source_page_fill(struct report_source_page *page) {
-    struct nvtxt_slice file = report_source_label(page->source);
+    struct nvtxt_slice file = source_label(page->source);
     size_t room = 1;
     for (size_t i = 0; i < page->column_count; i++) {
         room += page->columns[i].metric.instance_count;
     }
     page->cells = malloc(room * sizeof(*page->cells));
     if (!page->cells) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < page->column_count; i++) {
         const struct report_metric *metric = &page->columns[i].metric;
@@ -143,16 +142,6 @@ static bool step(struct walk *walk) {
     return true;
 }
 
-// The value in a column of the line; NULL: none.
-static const struct report_value *value_at(const struct walk *walk, size_t column) {
-    for (size_t i = 0; i < walk->cell_count; i++) {
-        if (walk->cells[i].column == column) {
-            return walk->cells[i].value;
-        }
-    }
-    return NULL;
-}
-
 bool report_source_page_is_empty(const struct report_source_page *page) {
     struct walk walk = {.page = page};
     return !step(&walk);
@@ -178,20 +167,14 @@ void report_render_diagnostics_json(struct report_json *json, const char *name,
     report_json_end_array(json);
 }
 
-static void value_json(struct report_json *json, const struct report_value *value) {
-    if (!value) {
-        report_json_null(json, NULL);
-    } else if (value->type == REPORT_STRING) {
-        report_json_slice(json, NULL, value->string);
-    } else if (value->type == REPORT_U32 || value->type == REPORT_U64) {
-        report_json_uint(json, NULL, value->u64);
-    } else {
-        report_json_double(json, NULL, value->real);
+// The value in a column of the line; empty where there is none.
+static struct report_cell cell_at(const struct walk *walk, size_t column) {
+    for (size_t i = 0; i < walk->cell_count; i++) {
+        if (walk->cells[i].column == column) {
+            return report_value_cell(walk->cells[i].value);
+        }
     }
-}
-
-static const char *label_of(const struct report_shown_metric *column) {
-    return column->label && *column->label ? column->label : column->metric.name;
+    return (struct report_cell){0};
 }
 
 static void line_json(struct report_json *json, const struct walk *walk) {
@@ -200,7 +183,8 @@ static void line_json(struct report_json *json, const struct walk *walk) {
     report_json_slice(json, "text", walk->text);
     report_json_array(json, "values");
     for (size_t i = 0; i < walk->page->column_count; i++) {
-        value_json(json, value_at(walk, i));
+        const struct report_cell cell = cell_at(walk, i);
+        report_json_cell(json, NULL, &cell);
     }
     report_json_end_array(json);
     report_render_diagnostics_json(json, "diagnostics", walk->diagnostics, walk->diagnostic_count);
@@ -211,7 +195,7 @@ void report_source_page_json(struct report_json *json, const struct report_sourc
     struct walk walk = {.page = page};
     report_json_object(json, NULL);
     report_json_int(json, "source", page->source->id);
-    report_json_slice(json, "name", report_source_label(page->source));
+    report_json_slice(json, "name", source_label(page->source));
     report_json_array(json, "columns");
     for (size_t i = 0; i < page->column_count; i++) {
         const struct report_shown_metric *column = &page->columns[i];
@@ -235,7 +219,7 @@ void report_source_page_json(struct report_json *json, const struct report_sourc
 // Times have their unit in the title.
 static const char *title_of(struct report_table *table, const struct report_shown_metric *column) {
     static const char ns[] = " (ns)";
-    const char *label = label_of(column);
+    const char *label = report_shown_label(column);
     size_t len = strlen(label);
     if (strcmp(column->metric.unit, "ns") != 0) {
         return label;
@@ -253,9 +237,9 @@ int report_source_page_columns(struct report_table *table, const struct report_s
     size_t count = page->column_count + 2 + with_file;
     size_t at = 0;
     report_table_init(table, name, NULL, 0);
-    struct report_column *columns = store_arena_make(&table->arena, count * sizeof(*columns));
+    struct report_column *columns = report_table_columns(table, count);
     if (!columns) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (with_file) {
         columns[at++] = (struct report_column){"File", REPORT_COLUMN_TEXT};
@@ -264,27 +248,14 @@ int report_source_page_columns(struct report_table *table, const struct report_s
     for (size_t i = 0; i < page->column_count; i++) {
         const char *title = title_of(table, &page->columns[i]);
         if (!title) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         columns[at++] = (struct report_column){title, page->columns[i].metric.type == REPORT_STRING
                                                           ? REPORT_COLUMN_TEXT
                                                           : REPORT_COLUMN_NUMBER};
     }
     columns[at] = (struct report_column){"Source", REPORT_COLUMN_TEXT};
-    table->columns = columns;
-    table->column_count = count;
     return 0;
-}
-
-static struct report_cell cell_of(const struct report_value *value) {
-    if (!value) {
-        return (struct report_cell){0};
-    }
-    if (value->type == REPORT_STRING) {
-        return report_cell_text(value->string);
-    }
-    return value->type == REPORT_U32 || value->type == REPORT_U64 ? report_cell_uint(value->u64)
-                                                                  : report_cell_real(value->real);
 }
 
 int report_source_page_rows(struct report_table *table, const struct report_source_page *page,
@@ -293,34 +264,27 @@ int report_source_page_rows(struct report_table *table, const struct report_sour
     while (step(&walk)) {
         struct report_cell *cells = report_table_row(table);
         if (!cells) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         if (with_file) {
-            *cells++ = report_cell_text(report_source_label(page->source));
+            *cells++ = report_cell_text(source_label(page->source));
         }
         *cells++ = report_cell_int(walk.line);
         for (size_t i = 0; i < page->column_count; i++) {
-            *cells++ = cell_of(value_at(&walk, i));
+            *cells++ = cell_at(&walk, i);
         }
         *cells = with_file ? report_cell_copy(table, walk.text) : report_cell_text(walk.text);
     }
     return 0;
 }
 
-static void put_number(struct nvtxt_out *out, int64_t number) {
-    char digits[24];
-    int len = snprintf(digits, sizeof(digits), ":%" PRId64, number);
-    nvtxt_out_bytes(out, digits, (size_t)len);
-}
-
-void report_source_page_diagnostics(struct nvtxt_out *out, const struct report_source_page *page) {
+void report_source_page_diagnostics(struct nvtxt_out *out, const struct report_source_page *page,
+                                    bool full_names) {
     const struct report_source *source = page->source;
     for (size_t i = 0; i < source->diagnostic_count; i++) {
         const struct report_diagnostic *diagnostic = &source->diagnostics[i];
-        report_plain_name(out, report_source_label(source));
-        put_number(out, diagnostic->line);
-        put_number(out, diagnostic->column);
-        NVTXT_OUT_LITERAL(out, ": ");
+        report_plain_name(out, source_label(source), full_names);
+        nvtxt_out_format(out, ":%" PRId64 ":%" PRId64 ": ", diagnostic->line, diagnostic->column);
         report_plain_text(out, diagnostic->severity);
         NVTXT_OUT_LITERAL(out, ": ");
         report_plain_text(out, diagnostic->message);

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 
 #include "report/load/capture.h"
-#include "report/render/kit/json.h"
+#include "report/load/replay.h"
 #include "report/section/show.h"
-#include "report/source/file_text.h"
-#include "report/stats/table.h"
+#include "report/table/json.h"
+#include "report/table/table.h"
 
 // A source with what is said of its lines. Everything is borrowed but `cells`.
 struct report_source_page {
@@ -25,9 +25,6 @@ struct report_source_page {
     } *cells; // by line, then column; owned
     size_t cell_count;
 };
-
-// What ids of its lines begin with.
-struct nvtxt_slice report_source_label(const struct report_source *source);
 
 // Finds the values of the lines of this source. Returns 0 or -ENOMEM. Deinit is fine after both.
 int report_source_page_fill(struct report_source_page *page);
@@ -47,7 +44,8 @@ int report_source_page_rows(struct report_table *table, const struct report_sour
                             bool with_file);
 
 // The diagnostics, as nvtxt-check prints them.
-void report_source_page_diagnostics(struct nvtxt_out *out, const struct report_source_page *page);
+void report_source_page_diagnostics(struct nvtxt_out *out, const struct report_source_page *page,
+                                    bool full_names);
 
 // An array of diagnostics.
 void report_render_diagnostics_json(struct report_json *json, const char *name,

@@ -2,20 +2,16 @@
 //
 // Text and Markdown are one walk: only headlines, the beginnings of lines and what is escaped
 // differ. A diagnostic is the line that nvtxt-check prints.
-#include "report/render/render_summary.h"
+#include "report/render/render.h"
 
-#include "report/render/kit/plain.h"
+#include <inttypes.h>
+
+#include "protocol/base/clock.h"
 #include "report/render/render_source.h"
+#include "report/table/number.h"
+#include "report/table/plain.h"
 
 // ---- JSON ---------------------------------------------------------------------------------------
-
-static void put_optional(struct report_json *json, const char *name, bool has, int64_t value) {
-    if (has) {
-        report_json_int(json, name, value);
-    } else {
-        report_json_null(json, name);
-    }
-}
 
 static void put_store(struct report_json *json, const struct report_store *store,
                       const struct report_overview *of) {
@@ -29,18 +25,14 @@ static void put_store(struct report_json *json, const struct report_store *store
     } else {
         report_json_slice(json, "schemaVersion", store->schema);
     }
-    report_json_array(json, "segments");
-    for (size_t i = 0; i < store->segment_count; i++) {
-        report_json_slice(json, NULL, store->segments[i]);
-    }
-    report_json_end_array(json);
+    report_json_slices(json, "segments", store->segments, store->segment_count);
     report_json_uint(json, "events", of->events);
     report_json_uint(json, "marks", of->marks);
     report_json_uint(json, "pushpop", of->pushpop);
     report_json_uint(json, "startend", of->startend);
     report_json_uint(json, "open", of->open);
-    put_optional(json, "firstNs", of->has_events, of->first_ns);
-    put_optional(json, "lastNs", of->has_events, of->last_ns);
+    report_json_optional(json, "firstNs", of->has_events, of->first_ns);
+    report_json_optional(json, "lastNs", of->has_events, of->last_ns);
     report_json_uint(json, "processes", of->processes);
     report_json_uint(json, "threads", of->threads);
     report_json_uint(json, "domains", of->domains);
@@ -58,16 +50,16 @@ static void put_source(struct report_json *json, const struct report_source *sou
     report_json_slice(json, "name", source->name);
     report_json_slice(json, "displayName", source->display_name);
     report_json_slice(json, "kind", source->kind);
-    put_optional(json, "pid", source->has_pid, source->pid);
+    report_json_optional(json, "pid", source->has_pid, source->pid);
     report_json_int(json, "openedNs", source->opened_ns);
-    put_optional(json, "closedNs", source->has_closed, source->closed_ns);
+    report_json_optional(json, "closedNs", source->has_closed, source->closed_ns);
     report_json_slice(json, "ended", source->ended);
     report_json_int(json, "lines", source->lines);
     report_json_int(json, "events", source->events);
     report_json_int(json, "warnings", source->warnings);
     report_json_int(json, "errors", source->errors);
-    put_optional(json, "firstNs", source->has_times, source->first_ns);
-    put_optional(json, "lastNs", source->has_times, source->last_ns);
+    report_json_optional(json, "firstNs", source->has_times, source->first_ns);
+    report_json_optional(json, "lastNs", source->has_times, source->last_ns);
     report_render_diagnostics_json(json, "diagnostics", source->diagnostics,
                                    source->diagnostic_count);
     report_json_end_object(json);
@@ -77,7 +69,7 @@ static void put_loss(struct report_json *json, const struct report_loss *loss) {
     report_json_object(json, NULL);
     report_json_uint(json, "store", loss->store);
     report_json_int(json, "atNs", loss->at_ns);
-    put_optional(json, "source", loss->has_source, loss->source);
+    report_json_optional(json, "source", loss->has_source, loss->source);
     report_json_slice(json, "reason", loss->reason);
     report_json_uint(json, "count", loss->count);
     report_json_end_object(json);
@@ -106,7 +98,7 @@ void report_render_summary_json(struct report_json *json, const struct report_ca
 
 struct page {
     struct nvtxt_out *out;
-    bool markdown;
+    bool markdown, full_names;
 };
 
 static void put_word(const struct page *page, const char *word) {
@@ -118,14 +110,19 @@ static void put_name(const struct page *page, struct nvtxt_slice text) {
     if (page->markdown) {
         report_plain_markdown(page->out, text);
     } else {
-        report_plain_name(page->out, text);
+        report_plain_name(page->out, text, page->full_names);
     }
 }
 
+static void put_named(const struct page *page, const char *before, struct nvtxt_slice text,
+                      const char *after) {
+    put_word(page, before);
+    put_name(page, text);
+    put_word(page, after);
+}
+
 static void put_headline(const struct page *page, const char *title) {
-    put_word(page, page->markdown ? "## " : "");
-    put_word(page, title);
-    put_word(page, "\n\n");
+    nvtxt_out_format(page->out, "%s%s\n\n", page->markdown ? "## " : "", title);
 }
 
 enum line { TOP, BELOW, DIAGNOSTIC };
@@ -136,50 +133,34 @@ static void begin_line(const struct page *page, enum line line) {
     put_word(page, page->markdown ? markdown[line] : text[line]);
 }
 
-static void put_count(const struct page *page, uint64_t count, const char *one, const char *many) {
-    char number[REPORT_PLAIN_NUMBER];
-    report_plain_uint(number, count);
-    put_word(page, number);
-    put_word(page, " ");
-    put_word(page, count == 1 ? one : many);
-}
-
-static void put_utc(const struct page *page, int64_t ns, int64_t base) {
-    int64_t utc;
-    if (__builtin_add_overflow(ns, base, &utc)) {
-        utc = ns < 0 ? INT64_MIN : INT64_MAX;
-    }
-    nvtxt_out_utc(page->out, utc);
+static void put_count(const struct page *page, const char *before, uint64_t count, const char *one,
+                      const char *many) {
+    char number[REPORT_NUMBER];
+    report_number_uint(number, count);
+    nvtxt_out_format(page->out, "%s%s %s", before, number, count == 1 ? one : many);
 }
 
 static void put_window(const struct page *page, const struct report_store *store,
                        const struct report_overview *of) {
     if (of->has_events) {
         put_word(page, ", from ");
-        put_utc(page, of->first_ns, store->utc_base_ns);
+        nvtxt_out_utc(page->out, nvtxt_time_plus(of->first_ns, store->utc_base_ns));
         put_word(page, " to ");
-        put_utc(page, of->last_ns, store->utc_base_ns);
+        nvtxt_out_utc(page->out, nvtxt_time_plus(of->last_ns, store->utc_base_ns));
     }
 }
 
 static void put_kinds(const struct page *page, const struct report_overview *of) {
-    put_count(page, of->events, "event", "events");
-    put_word(page, " (");
-    put_count(page, of->marks, "mark", "marks");
-    put_word(page, ", ");
-    put_count(page, of->pushpop, "push/pop range", "push/pop ranges");
-    put_word(page, ", ");
-    put_count(page, of->startend, "start/end range", "start/end ranges");
+    put_count(page, "", of->events, "event", "events");
+    put_count(page, " (", of->marks, "mark", "marks");
+    put_count(page, ", ", of->pushpop, "push/pop range", "push/pop ranges");
+    put_count(page, ", ", of->startend, "start/end range", "start/end ranges");
     if (of->open > 0) {
-        put_word(page, ", ");
-        put_count(page, of->open, "of them open", "of them open");
+        put_count(page, ", ", of->open, "of them open", "of them open");
     }
-    put_word(page, ") of ");
-    put_count(page, of->processes, "process", "processes");
-    put_word(page, ", ");
-    put_count(page, of->threads, "thread", "threads");
-    put_word(page, " and ");
-    put_count(page, of->domains, "domain", "domains");
+    put_count(page, ") of ", of->processes, "process", "processes");
+    put_count(page, ", ", of->threads, "thread", "threads");
+    put_count(page, " and ", of->domains, "domain", "domains");
 }
 
 static void put_store_line(const struct page *page, const struct report_store *store,
@@ -189,14 +170,13 @@ static void put_store_line(const struct page *page, const struct report_store *s
     put_word(page, ": ");
     put_kinds(page, of);
     put_window(page, store, of);
-    put_word(page, "; ");
-    put_count(page, of->losses, "event lost", "events lost");
+    put_count(page, "; ", of->losses, "event lost", "events lost");
     put_word(page, "\n");
 }
 
 static void put_warning(const struct page *page, const struct report_source *source) {
-    char made[REPORT_SOURCE_NAME], number[REPORT_PLAIN_NUMBER];
-    report_plain_int(number, source->errors);
+    char made[REPORT_SOURCE_NAME], number[REPORT_NUMBER];
+    report_number_int(number, source->errors);
     begin_line(page, BELOW);
     put_name(page, report_source_name(source, made));
     put_word(page, ": warning: ");
@@ -222,13 +202,8 @@ static void put_diagnostic_line(const struct page *page, struct nvtxt_slice name
                                 const struct report_diagnostic *diagnostic) {
     begin_line(page, DIAGNOSTIC);
     put_name(page, name);
-    put_word(page, ":");
-    nvtxt_out_int(page->out, diagnostic->line);
-    put_word(page, ":");
-    nvtxt_out_int(page->out, diagnostic->column);
-    put_word(page, ": ");
-    put_name(page, diagnostic->severity);
-    put_word(page, ": ");
+    nvtxt_out_format(page->out, ":%" PRId64 ":%" PRId64 ": ", diagnostic->line, diagnostic->column);
+    put_named(page, "", diagnostic->severity, ": ");
     put_name(page, diagnostic->message);
     put_word(page, page->markdown ? " \\[" : " [");
     put_name(page, diagnostic->code);
@@ -245,9 +220,7 @@ static void put_session(const struct page *page, const struct report_source *sou
         put_word(page, ", not closed");
     }
     if (source->ended.data) {
-        put_word(page, " (");
-        put_name(page, source->ended);
-        put_word(page, ")");
+        put_named(page, " (", source->ended, ")");
     }
 }
 
@@ -261,22 +234,15 @@ static void put_source_line(const struct page *page, const struct report_source 
         put_name(page, source->display_name);
     }
     if (source->kind.data) {
-        put_word(page, " (");
-        put_name(page, source->kind);
-        put_word(page, ")");
+        put_named(page, " (", source->kind, ")");
     }
     if (source->has_pid) {
-        put_word(page, ", process ");
-        nvtxt_out_int(page->out, source->pid);
+        nvtxt_out_format(page->out, ", process %" PRId64, source->pid);
     }
-    put_word(page, ": ");
-    put_count(page, (uint64_t)source->errors, "error", "errors");
-    put_word(page, " and ");
-    put_count(page, (uint64_t)source->warnings, "warning", "warnings");
-    put_word(page, " in ");
-    put_count(page, (uint64_t)source->lines, "line", "lines");
-    put_word(page, ", ");
-    put_count(page, (uint64_t)source->events, "event", "events");
+    put_count(page, ": ", (uint64_t)source->errors, "error", "errors");
+    put_count(page, " and ", (uint64_t)source->warnings, "warning", "warnings");
+    put_count(page, " in ", (uint64_t)source->lines, "line", "lines");
+    put_count(page, ", ", (uint64_t)source->events, "event", "events");
     put_session(page, source);
     put_word(page, "\n");
     for (size_t i = 0; i < source->diagnostic_count; i++) {
@@ -308,13 +274,11 @@ static void put_losses(const struct page *page, const struct report_capture *cap
         const struct report_loss *loss = &capture->losses[i];
         begin_line(page, TOP);
         put_name(page, capture->stores[loss->store].path);
-        put_word(page, ": ");
-        put_count(page, loss->count, "event", "events");
+        put_count(page, ": ", loss->count, "event", "events");
         put_word(page, " lost at ");
         nvtxt_out_utc(page->out, loss->at_ns);
         if (loss->has_source) {
-            put_word(page, ", source ");
-            nvtxt_out_int(page->out, loss->source);
+            nvtxt_out_format(page->out, ", source %" PRId64, loss->source);
         }
         if (loss->reason.data) {
             put_word(page, ": ");
@@ -325,8 +289,9 @@ static void put_losses(const struct page *page, const struct report_capture *cap
 }
 
 void report_render_summary_text(struct nvtxt_out *out, const struct report_capture *capture,
-                                const struct report_overview *overviews, bool markdown) {
-    const struct page page = {out, markdown};
+                                const struct report_overview *overviews, bool markdown,
+                                bool full_names) {
+    const struct page page = {out, markdown, full_names};
     put_headline(&page, "Report Summary");
     put_stores(&page, capture, overviews);
     put_losses(&page, capture);

@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The JSON half of render_rule.h.
-#include "report/render/kit/json.h"
-#include "report/render/render_rule.h"
+// The JSON half of the results of rules in render.h.
+#include "report/render/render.h"
 
-static void json_value(struct report_json *json, const char *name,
-                       const struct report_value *value) {
-    switch (value->type) {
-    case REPORT_U32:
-    case REPORT_U64:
-        report_json_uint(json, name, value->u64);
-        break;
-    case REPORT_STRING:
-        report_json_slice(json, name, value->string);
-        break;
-    default:
-        report_json_double_na(json, name, value->real);
-        break;
-    }
-}
+#include "report/render/render_metric.h"
+#include "report/section/show.h"
+#include "report/table/number.h"
 
 static void json_messages(struct report_json *json, const struct report_result *result) {
     report_json_array(json, "messages");
     for (size_t i = 0; i < result->message_count; i++) {
-        const struct report_message *message = &result->messages[i];
+        const struct report_rule_message *message = &result->messages[i];
         report_json_object(json, NULL);
         report_json_uint(json, "id", i);
         report_json_text(json, "type", report_level_name(message->level));
@@ -47,6 +34,15 @@ static void json_speedups(struct report_json *json, const struct report_result *
     report_json_end_array(json);
 }
 
+static void json_focus_value(struct report_json *json, const struct report_focus_metric *focus) {
+    const struct report_cell cell =
+        focus->has_value ? report_value_cell(&focus->value) : (struct report_cell){0};
+    report_json_cell(json, "value", &cell);
+    if (cell.kind == REPORT_CELL_REAL && report_number_word(cell.real)) {
+        report_json_text(json, "na", report_number_word(cell.real));
+    }
+}
+
 static void json_focus(struct report_json *json, const struct report_result *result) {
     report_json_array(json, "focusMetrics");
     for (size_t i = 0; i < result->focus_count; i++) {
@@ -54,11 +50,7 @@ static void json_focus(struct report_json *json, const struct report_result *res
         report_json_object(json, NULL);
         report_json_uint(json, "message", focus->message);
         report_json_slice(json, "name", focus->name);
-        if (focus->has_value) {
-            json_value(json, "value", &focus->value);
-        } else {
-            report_json_null(json, "value");
-        }
+        json_focus_value(json, focus);
         report_json_text(json, "severity", report_focus_severity_name(focus->severity));
         report_json_slice(json, "info", focus->info);
         report_json_end_object(json);
@@ -66,57 +58,45 @@ static void json_focus(struct report_json *json, const struct report_result *res
     report_json_end_array(json);
 }
 
-static void json_cell(struct report_json *json, const struct report_rule_cell *cell) {
-    switch (cell->kind) {
-    case REPORT_RULE_CELL_INT:
-        report_json_int(json, NULL, cell->number);
-        break;
-    case REPORT_RULE_CELL_REAL:
-        report_json_double(json, NULL, cell->real);
-        break;
-    case REPORT_RULE_CELL_TEXT:
-        report_json_slice(json, NULL, cell->text);
-        break;
-    default:
-        report_json_null(json, NULL);
-        break;
+static void json_words(struct report_json *json, const char *name, bool bold, bool italic) {
+    report_json_array(json, name);
+    if (bold) {
+        report_json_text(json, NULL, "bold");
     }
+    if (italic) {
+        report_json_text(json, NULL, "italic");
+    }
+    report_json_end_array(json);
+}
+
+static void json_styles(struct report_json *json, const struct report_rule_table *table) {
+    report_json_array(json, "columns");
+    for (size_t i = 0; i < table->table.column_count; i++) {
+        const struct report_rule_style *style = &table->styles[i];
+        report_json_object(json, NULL);
+        report_json_slice(json, "tooltip", style->tooltip);
+        report_json_double(json, "percent", style->percent);
+        json_words(json, "header", style->header_bold, style->header_italic);
+        json_words(json, "data", style->bold, style->italic);
+        report_json_end_object(json);
+    }
+    report_json_end_array(json);
 }
 
 static void json_table(struct report_json *json, const struct report_rule_table *table) {
+    static const struct report_table_view view = {.unit_ns = 1};
     report_json_object(json, NULL);
     report_json_uint(json, "message", table->message);
     report_json_slice(json, "title", table->title);
     report_json_slice(json, "description", table->description);
-    report_json_array(json, "header");
-    for (size_t i = 0; i < table->column_count; i++) {
-        report_json_slice(json, NULL, table->header[i]);
+    report_table_json_rows(json, "header", &table->table, &view);
+    if (table->chart) {
+        report_json_text(json, "chart", table->chart->type);
     }
-    report_json_end_array(json);
-    report_json_array(json, "rows");
-    for (size_t row = 0; row < table->row_count; row++) {
-        report_json_array(json, NULL);
-        for (size_t i = 0; i < table->column_count; i++) {
-            json_cell(json, &table->cells[row * table->column_count + i]);
-        }
-        report_json_end_array(json);
+    if (table->styles) {
+        json_styles(json, table);
     }
-    report_json_end_array(json);
     report_json_end_object(json);
-}
-
-static void json_markers(struct report_json *json, const struct report_result *result) {
-    report_json_array(json, "sourceMarkers");
-    for (size_t i = 0; i < result->marker_count; i++) {
-        const struct report_source_marker *marker = &result->markers[i];
-        report_json_object(json, NULL);
-        report_json_uint(json, "message", marker->message);
-        report_json_slice(json, "file", marker->file);
-        report_json_uint(json, "line", marker->line);
-        report_json_slice(json, "text", marker->text);
-        report_json_end_object(json);
-    }
-    report_json_end_array(json);
 }
 
 // A text that is always there.
@@ -124,7 +104,35 @@ static void json_string(struct report_json *json, const char *name, struct nvtxt
     report_json_slice(json, name, text.data ? text : NVTXT_SLICE(""));
 }
 
-void report_render_rule_json(struct report_json *json, const struct report_result *result) {
+static void json_markers(struct report_json *json, const struct report_result *result) {
+    report_json_array(json, "sourceMarkers");
+    for (size_t i = 0; i < result->marker_count; i++) {
+        const struct report_source_marker *marker = &result->markers[i];
+        bool alone = marker->message == REPORT_NO_MESSAGE;
+        bool sass = marker->kind == REPORT_MARKER_SASS;
+        report_json_object(json, NULL);
+        if (alone) {
+            report_json_null(json, "message");
+        } else {
+            report_json_uint(json, "message", marker->message);
+        }
+        json_string(json, "file", marker->file);
+        report_json_uint(json, "line", sass ? 0 : marker->line);
+        report_json_slice(json, "text", marker->text);
+        if (alone) {
+            report_json_text(json, "kind", sass ? "sass" : "source");
+            report_json_text(json, "type", report_level_name(marker->level));
+        }
+        if (sass) {
+            report_json_uint(json, "address", marker->line);
+        }
+        report_json_end_object(json);
+    }
+    report_json_end_array(json);
+}
+
+void report_render_rule_json(struct report_json *json, const struct report_result *result,
+                             const struct report_scope *scope) {
     report_json_object(json, NULL);
     report_json_slice(json, "identifier", result->identifier);
     json_string(json, "name", result->name);
@@ -143,11 +151,10 @@ void report_render_rule_json(struct report_json *json, const struct report_resul
     }
     report_json_end_array(json);
     json_markers(json, result);
-    report_json_array(json, "proposals");
-    for (size_t i = 0; i < result->proposal_count; i++) {
-        report_json_slice(json, NULL, result->proposals[i]);
-    }
-    report_json_end_array(json);
+    report_json_slices(json, "proposals", result->proposals, result->proposal_count);
     json_string(json, "output", result->output);
+    if (scope) {
+        report_render_scope_json(json, "scope", scope);
+    }
     report_json_end_object(json);
 }

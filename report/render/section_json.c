@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The JSON half of render_section.h.
+#include "report/render/render.h"
 #include "report/render/render_metric.h"
-#include "report/render/render_rule.h"
 #include "report/render/render_section.h"
 
 static void metrics_json(struct report_json *json, const char *name,
@@ -24,11 +24,7 @@ static void cells_json(struct report_json *json, const struct report_shown_item 
         report_json_array(json, NULL);
         for (uint32_t column = 0; column < item->columns; column++) {
             int64_t cell = item->cells[(size_t)row * item->columns + column];
-            if (cell < 0) {
-                report_json_null(json, NULL);
-            } else {
-                report_json_int(json, NULL, cell);
-            }
+            report_json_optional(json, NULL, cell >= 0, cell);
         }
         report_json_end_array(json);
     }
@@ -70,8 +66,11 @@ static void item_json(struct report_json *json, const struct report_shown_item *
     case REPORT_ITEM_FOREIGN:
         report_json_text(json, "na", "not applicable");
         break;
-    default:
+    case REPORT_ITEM_BAR_CHART:
+    case REPORT_ITEM_LINE_CHART:
+    case REPORT_ITEM_TIMELINE:
         metrics_json(json, "metrics", &item->metrics);
+        break;
     }
     report_json_end_object(json);
 }
@@ -110,7 +109,7 @@ void report_render_rules_json(struct report_json *json, const struct report_resu
         const struct report_result *result = &results->results[i];
         bool none = !result->section.data;
         if (section.data ? !none && nvtxt_slice_equal(result->section, section) : none) {
-            report_render_rule_json(json, result);
+            report_render_rule_json(json, result, NULL);
         }
     }
     report_json_end_array(json);

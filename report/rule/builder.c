@@ -4,11 +4,11 @@
 // only a length that is one needs new memory.
 #include "report/rule/builder.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/base/origin.h"
 #include "store/value/arena.h"
 
 // Room for `more` entries after `count` of them; the list may move. NULL on failure.
@@ -70,7 +70,7 @@ struct nvtxt_slice report_build_format(struct report_builder *builder, const cha
 
 size_t report_build_message(struct report_builder *builder, enum report_level level,
                             struct nvtxt_slice title, struct nvtxt_slice text) {
-    struct report_message message = {
+    struct report_rule_message message = {
         .level = level,
         .title = report_build_copy(builder, title),
         .text = report_build_copy(builder, text),
@@ -97,52 +97,51 @@ void report_build_focus(struct report_builder *builder, size_t message,
     ADD(builder, focus, focus_count, copy);
 }
 
-void report_build_marker(struct report_builder *builder, size_t message, struct nvtxt_slice file,
-                         uint64_t line, struct nvtxt_slice text) {
-    struct report_source_marker marker = {
-        .message = message,
-        .file = report_build_copy(builder, file),
-        .line = line,
-        .text = report_build_copy(builder, text),
-    };
-    ADD(builder, markers, marker_count, marker);
+void report_build_marker(struct report_builder *builder,
+                         const struct report_source_marker *marker) {
+    struct report_source_marker copy = *marker;
+    copy.file = report_build_copy(builder, marker->file);
+    copy.text = report_build_copy(builder, marker->text);
+    ADD(builder, markers, marker_count, copy);
 }
 
 struct report_rule_table *report_build_table(struct report_builder *builder, size_t message,
                                              struct nvtxt_slice title,
                                              const struct nvtxt_slice *header, size_t columns) {
-    struct nvtxt_slice *names =
+    struct report_column *named =
         builder->failed ? NULL
-                        : store_arena_take(builder->arena, (columns + 1) * sizeof(*names), 8);
-    builder->failed = !names;
-    for (size_t i = 0; names && i < columns; i++) {
-        names[i] = report_build_copy(builder, header[i]);
+                        : store_arena_take(builder->arena, (columns + 1) * sizeof(*named), 8);
+    builder->failed = !named;
+    for (size_t i = 0; named && i < columns; i++) {
+        named[i] =
+            (struct report_column){report_build_copy(builder, header[i]).data, REPORT_COLUMN_MIXED};
     }
     struct report_rule_table table = {
         .message = message,
         .title = report_build_copy(builder, title),
         .description = {"", 0},
-        .header = names,
-        .column_count = columns,
     };
+    report_table_init(&table.table, NULL, named, columns);
     ADD(builder, tables, table_count, table);
     return builder->failed ? NULL
                            : (struct report_rule_table *)(uintptr_t)&builder->result
                                  ->tables[builder->result->table_count - 1];
 }
 
-void report_build_row(struct report_builder *builder, struct report_rule_table *table,
-                      const struct report_rule_cell *cells) {
+void report_build_row(struct report_builder *builder, struct report_rule_table *of,
+                      const struct report_cell *cells) {
+    struct report_table *table = &of->table;
     size_t count = table->row_count * table->column_count;
-    struct report_rule_cell *grown =
+    struct report_cell *grown =
         grow(builder, table->cells, count, table->column_count, sizeof(*cells));
     if (!grown) {
         return;
     }
     for (size_t i = 0; i < table->column_count; i++) {
         grown[count + i] = cells[i];
-        if (cells[i].kind == REPORT_RULE_CELL_TEXT) {
-            grown[count + i].text = report_build_copy(builder, cells[i].text);
+        if (cells[i].kind == REPORT_CELL_TEXT) {
+            grown[count + i] =
+                report_cell_text(report_build_copy(builder, report_cell_slice(&cells[i])));
         }
     }
     table->cells = grown;
@@ -172,5 +171,5 @@ int report_build_end(struct report_builder *builder) {
         report_result_worst(builder->result) >= REPORT_LEVEL_OPTIMIZATION) {
         builder->result->status = REPORT_RULE_FINDINGS;
     }
-    return builder->failed ? -ENOMEM : 0;
+    return builder->failed ? nvtxt_origin(-ENOMEM) : 0;
 }

@@ -5,10 +5,6 @@
 // it.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "report/rule/result.h"
 
 struct store_arena;
@@ -34,8 +30,7 @@ void report_build_speedup(struct report_builder *builder, size_t message, bool g
                           double percent);
 void report_build_focus(struct report_builder *builder, size_t message,
                         const struct report_focus_metric *focus);
-void report_build_marker(struct report_builder *builder, size_t message, struct nvtxt_slice file,
-                         uint64_t line, struct nvtxt_slice text);
+void report_build_marker(struct report_builder *builder, const struct report_source_marker *marker);
 
 // An empty table; then its rows, each with a cell for every column. The table that is returned is
 // valid until the next one is made; NULL on failure.
@@ -43,7 +38,7 @@ struct report_rule_table *report_build_table(struct report_builder *builder, siz
                                              struct nvtxt_slice title,
                                              const struct nvtxt_slice *header, size_t columns);
 void report_build_row(struct report_builder *builder, struct report_rule_table *table,
-                      const struct report_rule_cell *cells);
+                      const struct report_cell *cells);
 
 // A rule that would say more, by its identifier; and what the rule printed.
 void report_build_proposal(struct report_builder *builder, struct nvtxt_slice identifier);

@@ -3,8 +3,6 @@
 // The words for the values of a result, in tables by value, and the highest level.
 #include "report/rule/result.h"
 
-#include <string.h>
-
 static const char *const statuses[] = {
     [REPORT_RULE_FINDINGS] = "findings",
     [REPORT_RULE_NO_ISSUE] = "no-issue",
@@ -49,20 +47,17 @@ const char *report_focus_severity_name(enum report_focus_severity severity) {
     return severities[severity];
 }
 
-bool report_level_of(const char *name, enum report_level *level) {
-    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
-        if (strcmp(levels[i], name) == 0) {
-            *level = (enum report_level)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 enum report_level report_result_worst(const struct report_result *result) {
     enum report_level worst = REPORT_LEVEL_NONE;
     for (size_t i = 0; i < result->message_count; i++) {
         worst = result->messages[i].level > worst ? result->messages[i].level : worst;
     }
     return worst;
+}
+
+const char *report_marker_joint(const struct report_source_marker *marker) {
+    if (marker->kind == REPORT_MARKER_SASS) {
+        return marker->file.len > 0 ? " at " : "at ";
+    }
+    return marker->file.len > 0 ? ":" : "line ";
 }

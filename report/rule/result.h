@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report/rule: what rules say and what they are written in: results, links in texts, conditions,
-// texts with values, and the guard around the SQL of strangers. It owns what it parsed, and the
-// connections of queries, which are read-only. One thread. It reads no file of rules and prints
-// nothing.
-//
-// This header is what a rule said: nvtxt-rule(5), "RESULTS". All texts live as long as the results
+// What a rule said: nvtxt-rule(5), "RESULTS". All texts live as long as the results
 // (report_results_free()).
 #pragma once
 
@@ -15,6 +10,7 @@
 
 #include "protocol/base/slice.h"
 #include "report/metric/metric.h"
+#include "report/table/table.h"
 
 enum report_rule_status {
     REPORT_RULE_FINDINGS, // at least one message of optimization, warning or error
@@ -38,9 +34,9 @@ enum report_rule_kind { REPORT_RULE_DECLARATIVE, REPORT_RULE_PYTHON, REPORT_RULE
 enum report_focus_severity { REPORT_FOCUS_DEFAULT, REPORT_FOCUS_LOW, REPORT_FOCUS_HIGH };
 
 // Ids count from 0 in a result.
-struct report_message {
+struct report_rule_message {
     enum report_level level;
-    struct nvtxt_slice title, text; // may have links, see report/rule/links.h
+    struct nvtxt_slice title, text; // may have links, see report/table/links.h
 };
 
 // An estimate of the time that would be saved; estimates are never added up. Local: of this range
@@ -60,34 +56,35 @@ struct report_focus_metric {
     struct nvtxt_slice info;
 };
 
-enum report_rule_cell_kind {
-    REPORT_RULE_CELL_NULL,
-    REPORT_RULE_CELL_INT,
-    REPORT_RULE_CELL_REAL,
-    REPORT_RULE_CELL_TEXT
-};
+// All of `table` is in the memory of the results; its columns are MIXED.
+struct report_shown_item; // report/section
 
-struct report_rule_cell {
-    enum report_rule_cell_kind kind;
-    union {
-        int64_t number;
-        double real;
-        struct nvtxt_slice text; // UTF-8
-    };
+// How a rule wants a column to look; pages do so.
+struct report_rule_style {
+    struct nvtxt_slice tooltip; // of its title; empty: none
+    double percent;             // of the table's width; 0: as wide as it has to be
+    bool header_bold, header_italic, bold, italic;
 };
 
 struct report_rule_table {
     size_t message;
-    struct nvtxt_slice title, description;
-    const struct nvtxt_slice *header; // a name for each column
-    size_t column_count, row_count;
-    const struct report_rule_cell *cells; // row by row
+    struct nvtxt_slice title, description; // may have links
+    struct report_table table;
+    const struct report_rule_style *styles; // one a column; NULL: none
+    // What is drawn in its place, where people read; its figures are those of the table. NULL: none
+    const struct report_shown_item *chart;
 };
 
+#define REPORT_NO_MESSAGE SIZE_MAX // of a marker that stands for itself
+
+enum report_marker_kind { REPORT_MARKER_SOURCE, REPORT_MARKER_SASS };
+
 struct report_source_marker {
-    size_t message;
-    struct nvtxt_slice file;
-    uint64_t line;
+    size_t message; // or REPORT_NO_MESSAGE
+    enum report_marker_kind kind;
+    enum report_level level; // without a message
+    struct nvtxt_slice file; // may be empty without a message
+    uint64_t line;           // of SASS an address
     struct nvtxt_slice text;
 };
 
@@ -98,7 +95,7 @@ struct report_result {
     struct nvtxt_slice file; // data NULL: part of the program
     enum report_rule_status status;
     struct nvtxt_slice reason; // data NULL: none; there for not applicable, failed, not run
-    const struct report_message *messages;
+    const struct report_rule_message *messages;
     size_t message_count;
     const struct report_speedup *speedups;
     size_t speedup_count;
@@ -119,8 +116,8 @@ const char *report_level_name(enum report_level level);
 const char *report_rule_kind_name(enum report_rule_kind kind);
 const char *report_focus_severity_name(enum report_focus_severity severity);
 
-// The level of a word; false when there is none of that name.
-bool report_level_of(const char *name, enum report_level *level);
+// What stands between the file of a marker and its number.
+const char *report_marker_joint(const struct report_source_marker *marker);
 
 // The highest level of the messages of a result; NONE without messages.
 enum report_level report_result_worst(const struct report_result *result);

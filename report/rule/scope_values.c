@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An expression that is N/A says so through one of its metrics; the first of those is named, or the
-// first of all when each has a value, but not the instance that was asked for.
+// The evaluation says which metric lacks a value; here it becomes a sentence.
 #include "report/rule/scope_values.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -19,33 +19,35 @@ void report_rule_say_na(struct report_rule_values *values, const char *name, con
     }
 }
 
-static int say_why(struct report_rule_values *values, const struct report_expression *expression,
-                   const struct report_metric *whole) {
-    const char *name;
-    for (size_t i = 0; (name = report_expression_name(expression, i)); i++) {
-        const struct report_metric *metric;
-        int r = report_rule_metric(values, name, &metric);
-        if (r != 0) {
-            return r;
-        }
-        if (metric->na) {
-            report_rule_say_na(values, name, metric->na);
-        }
-    }
-    name = report_expression_name(expression, 0);
-    report_rule_say_na(values, name ? name : "an expression", whole->na);
-    return 0;
-}
-
 int report_rule_value(struct report_rule_values *values, const struct report_expression *expression,
                       const struct report_metric **value) {
+    struct report_lack lack;
     int r = report_expression_evaluate(expression, values->metrics, &values->lookup,
-                                       REPORT_AGGREGATE_UNSAID, value);
+                                       REPORT_AGGREGATE_UNSAID, &lack, value);
     if (r == 0 && (*value)->na) {
-        r = say_why(values, expression, *value);
+        report_rule_say_na(values, lack.name, lack.why);
         *value = NULL;
     }
     return r;
+}
+
+int report_rule_test(struct report_rule_values *values, const struct report_expression *condition) {
+    const struct report_metric *value;
+    struct report_lack lack;
+    int r = report_expression_evaluate(condition, values->metrics, &values->lookup,
+                                       REPORT_AGGREGATE_UNSAID, &lack, &value);
+    if (r != 0) {
+        return r;
+    }
+    if (lack.name) {
+        report_rule_say_na(values, lack.name, lack.why);
+        return REPORT_CONDITION_NA;
+    }
+    if (lack.why) {
+        snprintf(values->reason, sizeof(values->reason), "%s", lack.why);
+        return REPORT_CONDITION_BAD;
+    }
+    return value->value.u64 != 0 ? REPORT_CONDITION_TRUE : REPORT_CONDITION_FALSE;
 }
 
 double report_rule_number(const struct report_value *value) {
@@ -53,9 +55,12 @@ double report_rule_number(const struct report_value *value) {
     case REPORT_U32:
     case REPORT_U64:
         return (double)value->u64;
+    case REPORT_FLOAT:
+    case REPORT_DOUBLE:
+        return value->real;
     case REPORT_STRING:
         return NAN;
-    default:
-        return value->real;
     }
+    assert(false);
+    return NAN;
 }

@@ -4,10 +4,6 @@
 // rule's constants and defaults before them.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "protocol/base/slice.h"
 #include "report/metric/expression.h"
 #include "report/metric/metric.h"
@@ -23,6 +19,16 @@ struct report_rule_values {
 // -ENOMEM.
 int report_rule_value(struct report_rule_values *values, const struct report_expression *expression,
                       const struct report_metric **value);
+
+enum report_condition_result {
+    REPORT_CONDITION_FALSE,
+    REPORT_CONDITION_TRUE,
+    REPORT_CONDITION_NA,  // something that it needs has no value: `reason`
+    REPORT_CONDITION_BAD, // a text is compared with a number: `reason`
+};
+
+// Returns a result as above of a REPORT_EXPRESSION_CONDITION, or -ENOMEM.
+int report_rule_test(struct report_rule_values *values, const struct report_expression *condition);
 
 // A metric by its name, N/A or not: a constant, a default, or the metric of the scope.
 int report_rule_metric(const struct report_rule_values *values, const char *name,

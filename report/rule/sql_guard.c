@@ -6,15 +6,15 @@
 // rest: what follows must hold no second statement.
 #include "report/rule/sql_guard.h"
 
-#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "protocol/base/utf8.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
+#include "store/db/header.h"
 #include "store/db/schema.h"
-#include "store/db/stranger.h"
 
 #define ONE_SELECT "a query is one SELECT: it only reads"
 #define ASK_EVERY 100 // instructions of SQLite's machine; each may be one call of a function
@@ -155,7 +155,7 @@ static bool is_made_up(const char *table) {
 
 static int refuse(struct report_sql_guard *guard, const char *what, const char *name) {
     snprintf(guard->refused, sizeof(guard->refused), "%s%s%.200s%s may not be used in a query",
-             what, name ? " '" : "", name ? name : "", name ? "'" : "");
+             what, name ? " '" : "", name ?: "", name ? "'" : "");
     return SQLITE_DENY;
 }
 
@@ -186,8 +186,7 @@ static int authorize(void *context, int action, const char *first, const char *s
     case SQLITE_READ:
         return first && is_made_up(first) ? refuse(guard, "table", first) : SQLITE_OK;
     case SQLITE_FUNCTION:
-        return second && is_listed(second) ? SQLITE_OK
-                                           : refuse(guard, "function", second ? second : "");
+        return second && is_listed(second) ? SQLITE_OK : refuse(guard, "function", second ?: "");
     default:
         return refuse_action(guard, action);
     }
@@ -195,22 +194,16 @@ static int authorize(void *context, int action, const char *first, const char *s
 
 // ---- Limits -------------------------------------------------------------------------------------
 
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int on_progress(void *context) {
     struct report_sql_guard *guard = context;
     guard->was_interrupted = guard->interrupted && guard->interrupted();
-    guard->timed_out = now_ns() >= guard->deadline_ns;
+    guard->timed_out = nvtxt_monotonic_ns() >= guard->deadline_ns;
     return guard->was_interrupted || guard->timed_out;
 }
 
 void report_sql_begin(struct report_sql_guard *guard, bool (*interrupted)(void)) {
     *guard = (struct report_sql_guard){
-        .deadline_ns = now_ns() + (int64_t)REPORT_SQL_SECONDS * 1000000000,
+        .deadline_ns = nvtxt_monotonic_ns() + (int64_t)REPORT_SQL_SECONDS * 1000000000,
         .interrupted = interrupted,
     };
     guard->heap_before = sqlite3_hard_heap_limit64(sqlite3_memory_used() + REPORT_SQL_HEAP);
@@ -247,7 +240,7 @@ int report_sql_why(const struct report_sql_guard *guard, sqlite3 *db, int rc, ch
     switch (rc & 0xff) {
     case SQLITE_INTERRUPT:
         if (guard->was_interrupted) {
-            return -EINTR;
+            return nvtxt_origin(-EINTR);
         }
         snprintf(reason, REPORT_SQL_REASON, "the query was stopped after %d s", REPORT_SQL_SECONDS);
         return 0;
@@ -272,7 +265,7 @@ int report_sql_why(const struct report_sql_guard *guard, sqlite3 *db, int rc, ch
 
 static int say(char *reason, const char *text) {
     snprintf(reason, REPORT_SQL_REASON, "%s", text);
-    return REPORT_SQL_REFUSED;
+    return NVTXT_WRONG;
 }
 
 static bool starts_with(const char *text, const char *start) {
@@ -296,7 +289,7 @@ static bool begins_as_query(struct nvtxt_slice sql) {
         } else {
             break;
         }
-        at = close ? close : end;
+        at = close ?: end;
     }
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         size_t len = strlen(words[i]);
@@ -318,10 +311,10 @@ static int refused(struct report_sql_guard *guard, sqlite3 *db, int rc, struct n
         return say(reason, guard->refused);
     }
     if (rc == SQLITE_NOMEM) {
-        return -ENOMEM; // no statement that is short enough comes near the limit
+        return nvtxt_origin(-ENOMEM); // no statement that is short enough comes near the limit
     }
     if (*unknown || begins_as_query(sql)) {
-        return report_sql_why(guard, db, rc, reason) ?: REPORT_SQL_REFUSED;
+        return report_sql_why(guard, db, rc, reason) ?: NVTXT_WRONG;
     }
     return say(reason, ONE_SELECT);
 }
@@ -348,8 +341,8 @@ static int check_parameters(sqlite3_stmt *stmt, char *reason) {
         if (!name || (strcmp(name, ":since") != 0 && strcmp(name, ":until") != 0)) {
             snprintf(reason, REPORT_SQL_REASON,
                      "parameter '%.60s' is unknown: a query has ':since' and ':until'",
-                     name ? name : "?");
-            return REPORT_SQL_REFUSED;
+                     name ?: "?");
+            return NVTXT_WRONG;
         }
     }
     return 0;
@@ -391,7 +384,7 @@ int report_sql_prepare(struct report_sql_guard *guard, sqlite3 *db, struct nvtxt
         return refused(guard, db, rc, sql, reason, at, unknown);
     }
     int r = check_statement(db, *stmt, rest, sql.data + sql.len, reason);
-    if (r == REPORT_SQL_REFUSED) {
+    if (r == NVTXT_WRONG) {
         sqlite3_finalize(*stmt);
         *stmt = NULL;
     }
@@ -412,10 +405,10 @@ int report_sql_check(struct nvtxt_slice sql, char *reason, size_t *at) {
     if (rc == SQLITE_OK) {
         r = report_sql_prepare(&guard, db, sql, &stmt, reason, at, &unknown);
     } else {
-        r = -ENOMEM; // an empty database in memory can lack nothing else
+        r = nvtxt_origin(-ENOMEM); // an empty database in memory can lack nothing else
     }
     sqlite3_finalize(stmt);
     sqlite3_close(db);
     report_sql_end(&guard);
-    return r == REPORT_SQL_REFUSED && unknown ? 0 : r;
+    return r == NVTXT_WRONG && unknown ? 0 : r;
 }

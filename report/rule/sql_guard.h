@@ -41,10 +41,8 @@ void report_sql_end(struct report_sql_guard *guard);
 // connection is closed. Returns an SQLite result code.
 int report_sql_guard_connection(struct report_sql_guard *guard, struct sqlite3 *db);
 
-#define REPORT_SQL_REFUSED 1
-
 // Prepares a query on a guarded connection; the caller finalizes `*stmt`. Returns 0, -ENOMEM,
-// -EINTR when `interrupted` said so, or REPORT_SQL_REFUSED with a sentence; then `*at` is the byte
+// -EINTR when `interrupted` said so, or NVTXT_WRONG with a sentence; then `*at` is the byte
 // of the query that it is about, or the query's length when that is not known. `*unknown`: it names
 // a table or column that this database does not have.
 int report_sql_prepare(struct report_sql_guard *guard, struct sqlite3 *db, struct nvtxt_slice sql,
@@ -56,3 +54,21 @@ int report_sql_why(const struct report_sql_guard *guard, struct sqlite3 *db, int
 // Looks at a query without a store, when its rule is loaded. Tables and columns are not looked for:
 // an export has other ones than a store. Returns what report_sql_prepare() does.
 int report_sql_check(struct nvtxt_slice sql, char *reason, size_t *at);
+
+// Runs a query of a rule, guarded, on the newest segment of each store, one after the other; the
+// rows of all become one table (nvtxt-rule(5), "QUERIES").
+
+struct report_builder;
+struct report_capture;
+
+struct report_sql_query {
+    struct nvtxt_slice sql, title;
+    size_t rows;                // at most this many are shown; 0: all, at most REPORT_SQL_ROWS
+    int64_t since_ns, until_ns; // bound as :since and :until
+    bool (*interrupted)(void);  // NULL: never
+};
+
+// Adds the table to the result, for `message`. Returns 0, -ENOMEM, -EINTR, or NVTXT_WRONG
+// with a sentence (REPORT_SQL_REASON bytes).
+int report_sql_run(struct report_builder *builder, const struct report_capture *capture,
+                   size_t message, const struct report_sql_query *query, char *reason);

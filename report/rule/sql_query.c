@@ -2,17 +2,16 @@
 //
 // Each store is opened anew, read-only, as store/db opens for readers that leave nothing. What all
 // rows hold together is bounded as well: many long values are stopped before they fill the memory.
-#include "report/rule/sql_query.h"
+#include "report/rule/sql_guard.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/base/origin.h"
 #include "report/load/capture.h"
 #include "report/rule/builder.h"
-#include "report/rule/sql_guard.h"
 #include "store/db/connection.h"
 
 #define MOST_COLUMNS 200                      // SQLITE_LIMIT_COLUMN of the guard
@@ -27,7 +26,7 @@ struct run {
     size_t message;
     size_t bytes;
     char *reason;
-    struct report_rule_cell cells[MOST_COLUMNS + 1];
+    struct report_cell cells[MOST_COLUMNS + 1];
 };
 
 static bool has_store_column(const struct run *run) {
@@ -36,11 +35,11 @@ static bool has_store_column(const struct run *run) {
 
 static int fail(struct run *run, const char *text) {
     snprintf(run->reason, REPORT_SQL_REASON, "%s", text);
-    return REPORT_QUERY_FAILED;
+    return NVTXT_WRONG;
 }
 
 static int why(struct run *run, sqlite3 *db, int rc) {
-    return report_sql_why(&run->guard, db, rc, run->reason) ?: REPORT_QUERY_FAILED;
+    return report_sql_why(&run->guard, db, rc, run->reason) ?: NVTXT_WRONG;
 }
 
 // ---- Columns and rows ---------------------------------------------------------------------------
@@ -56,67 +55,57 @@ static int make_table(struct run *run, sqlite3_stmt *stmt) {
         header[columns++] = nvtxt_slice_of(sqlite3_column_name(stmt, i));
     }
     if (run->table) {
-        return run->table->column_count == columns
+        return run->table->table.column_count == columns
                    ? 0
                    : fail(run, "the stores give different numbers of columns");
     }
     run->table = report_build_table(run->builder, run->message, run->query->title, header, columns);
-    return run->table ? 0 : -ENOMEM;
+    return run->table ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 // Bytes that are no UTF-8 are the affair of the writers.
-static struct report_rule_cell make_cell(sqlite3_stmt *stmt, int column) {
-    struct report_rule_cell cell = {.kind = REPORT_RULE_CELL_NULL};
+static struct report_cell make_cell(sqlite3_stmt *stmt, int column) {
     switch (sqlite3_column_type(stmt, column)) {
     case SQLITE_INTEGER:
-        cell.kind = REPORT_RULE_CELL_INT;
-        cell.number = sqlite3_column_int64(stmt, column);
-        break;
+        return report_cell_int(sqlite3_column_int64(stmt, column));
     case SQLITE_FLOAT:
-        cell.kind = REPORT_RULE_CELL_REAL;
-        cell.real = sqlite3_column_double(stmt, column);
-        break;
+        return report_cell_real(sqlite3_column_double(stmt, column));
     case SQLITE_NULL:
-        break;
+        return (struct report_cell){0};
     default: // text, or bytes
-        cell.kind = REPORT_RULE_CELL_TEXT;
-        cell.text.data = (const char *)sqlite3_column_text(stmt, column);
-        cell.text.len = (size_t)sqlite3_column_bytes(stmt, column);
-        if (!cell.text.data) {
-            cell.text = (struct nvtxt_slice){"", 0};
-        }
         break;
     }
-    return cell;
+    const char *text = (const char *)sqlite3_column_text(stmt, column);
+    size_t len = (size_t)sqlite3_column_bytes(stmt, column);
+    return report_cell_text(text ? (struct nvtxt_slice){text, len} : NVTXT_SLICE(""));
 }
 
 static int add_row(struct run *run, sqlite3_stmt *stmt, struct nvtxt_slice store) {
     size_t columns = 0;
     if (has_store_column(run)) {
-        run->cells[columns++] =
-            (struct report_rule_cell){.kind = REPORT_RULE_CELL_TEXT, .text = store};
+        run->cells[columns++] = report_cell_text(store);
     }
-    for (int i = 0; columns < run->table->column_count; i++) {
-        struct report_rule_cell cell = make_cell(stmt, i);
-        run->bytes += cell.kind == REPORT_RULE_CELL_TEXT ? cell.text.len : 0;
+    for (int i = 0; columns < run->table->table.column_count; i++) {
+        struct report_cell cell = make_cell(stmt, i);
+        run->bytes += cell.text_len;
         run->cells[columns++] = cell;
     }
     if (run->bytes > MOST_BYTES) {
         return fail(run, "the query gives more than 16 MiB of text");
     }
     report_build_row(run->builder, run->table, run->cells);
-    return run->builder->failed ? -ENOMEM : 0;
+    return run->builder->failed ? nvtxt_origin(-ENOMEM) : 0;
 }
 
 static bool is_full(const struct run *run) {
-    return run->query->rows > 0 && run->table && run->table->row_count >= run->query->rows;
+    return run->query->rows > 0 && run->table && run->table->table.row_count >= run->query->rows;
 }
 
 static int read_rows(struct run *run, sqlite3 *db, sqlite3_stmt *stmt, struct nvtxt_slice store) {
     int rc = SQLITE_OK;
     int r = make_table(run, stmt);
     while (r == 0 && !is_full(run) && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        r = run->table->row_count >= REPORT_SQL_ROWS
+        r = run->table->table.row_count >= REPORT_SQL_ROWS
                 ? fail(run, "the query gives more than 1,000 rows")
                 : add_row(run, stmt, store);
     }
@@ -139,7 +128,7 @@ static int ask(struct run *run, sqlite3 *db, struct nvtxt_slice store) {
     size_t at;
     bool unknown;
     int r = report_sql_prepare(&run->guard, db, run->query->sql, &stmt, run->reason, &at, &unknown);
-    r = r == REPORT_SQL_REFUSED ? REPORT_QUERY_FAILED : r;
+    r = r == NVTXT_WRONG ? NVTXT_WRONG : r;
     r = r ?: bind(run, db, stmt);
     r = r ?: read_rows(run, db, stmt, store);
     sqlite3_finalize(stmt);

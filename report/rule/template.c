@@ -5,14 +5,15 @@
 // view of the text.
 #include "report/rule/template.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/metric/expression.h"
+#include "protocol/base/origin.h"
+#include "protocol/base/scan.h"
 #include "report/rule/scope_values.h"
+#include "report/table/number.h"
 
 struct piece {
     struct piece *next;
@@ -27,8 +28,6 @@ struct report_template {
     size_t name_count;
 };
 
-#define FAULTY 1
-
 // ---- Parsing ------------------------------------------------------------------------------------
 
 static int fault(struct report_expression_fault *fault_, size_t at, const char *text) {
@@ -36,7 +35,7 @@ static int fault(struct report_expression_fault *fault_, size_t at, const char *
     fault_->column = (unsigned)at + 1;
     fault_->code = "bad-expression";
     snprintf(fault_->text, sizeof(fault_->text), "%s", text);
-    return FAULTY;
+    return NVTXT_WRONG;
 }
 
 static struct piece *add_piece(struct piece ***last, const char *from, const char *to) {
@@ -49,54 +48,47 @@ static struct piece *add_piece(struct piece ***last, const char *from, const cha
     return piece;
 }
 
-// `EXPR}` or `EXPR|UNIT}` at `*at`, which is put after the brace.
-static int parse_value(struct piece *piece, struct nvtxt_slice text, size_t *at,
+// `EXPR}` or `EXPR|UNIT}` at the cursor, after its brace.
+static int parse_value(struct piece *piece, struct nvtxt_scan *in, struct nvtxt_slice text,
                        struct report_expression_fault *fault_) {
-    size_t open = *at - 1;
-    int r = report_expression_parse_at(&piece->expression, text, at, REPORT_EXPRESSION_INSTANCES,
+    size_t at = nvtxt_scan_place(in), open = at - 1;
+    int r = report_expression_parse_at(&piece->expression, text, &at, REPORT_EXPRESSION_OF_RULE,
                                        fault_);
     if (r != 0) {
         return r;
     }
-    while (*at < text.len && strchr(" \t\r\n", text.data[*at])) {
-        ++*at;
+    in->at = in->begin + at;
+    if (nvtxt_scan_take(in, '|')) {
+        const char *end = nvtxt_scan_find(in, '}') ?: in->end;
+        piece->unit = nvtxt_slice_between(in->at, end);
+        in->at = end;
     }
-    if (*at < text.len && text.data[*at] == '|') {
-        const char *unit = text.data + ++*at;
-        const char *end = memchr(unit, '}', text.len - *at);
-        piece->unit = (struct nvtxt_slice){unit, end ? (size_t)(end - unit) : text.len - *at};
-        *at += piece->unit.len;
-    }
-    if (*at >= text.len) {
+    if (nvtxt_scan_left(in) == 0) {
         return fault(fault_, open, "'{' without its '}'; write '{{' for a brace");
     }
-    if (text.data[*at] != '}') {
-        return fault(fault_, *at, "'}' or '|' is missing here");
-    }
-    ++*at;
-    return 0;
+    return nvtxt_scan_take(in, '}')
+               ? 0
+               : fault(fault_, nvtxt_scan_place(in), "'}' or '|' is missing here");
 }
 
 static int parse(struct report_template *parsed, struct nvtxt_slice text,
                  struct report_expression_fault *fault_) {
     struct piece **last = &parsed->first;
-    size_t from = 0;
-    while (text.len > 0) {
-        const char *brace = from < text.len ? memchr(text.data + from, '{', text.len - from) : NULL;
-        size_t at = brace ? (size_t)(brace - text.data) + 1 : text.len;
-        bool doubled = brace && at < text.len && text.data[at] == '{';
-        const char *end = brace ? brace + doubled : text.data + text.len;
-        struct piece *piece = add_piece(&last, text.data + from, end);
-        if (!piece || !brace) {
-            return piece ? 0 : -ENOMEM;
-        }
-        int r = doubled ? 0 : parse_value(piece, text, &at, fault_);
+    struct nvtxt_scan in = nvtxt_scan(text);
+    const char *from = in.at, *brace;
+    while ((brace = nvtxt_scan_find(&in, '{'))) {
+        in.at = brace + 1;
+        bool doubled = nvtxt_scan_take(&in, '{');
+        struct piece *piece = add_piece(&last, from, brace + doubled);
+        int r = !piece    ? nvtxt_origin(-ENOMEM)
+                : doubled ? 0
+                          : parse_value(piece, &in, text, fault_);
         if (r != 0) {
             return r;
         }
-        from = at + doubled;
+        from = in.at;
     }
-    return 0;
+    return text.len == 0 || add_piece(&last, from, in.end) ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 // The n-th name of a piece; NULL after the last.
@@ -113,7 +105,7 @@ static int list_names(struct report_template *parsed) {
     }
     parsed->names = malloc((count + 1) * sizeof(*parsed->names));
     if (!parsed->names) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (const struct piece *piece = parsed->first; piece; piece = piece->next) {
         const char *name;
@@ -127,7 +119,7 @@ static int list_names(struct report_template *parsed) {
 int report_template_parse(struct report_template **parsed, struct nvtxt_slice text,
                           struct report_expression_fault *fault_) {
     *parsed = calloc(1, sizeof(**parsed));
-    int r = *parsed ? parse(*parsed, text, fault_) : -ENOMEM;
+    int r = *parsed ? parse(*parsed, text, fault_) : nvtxt_origin(-ENOMEM);
     r = r ?: list_names(*parsed);
     if (r != 0) {
         report_template_free(*parsed);
@@ -155,22 +147,10 @@ const char *report_template_name(const struct report_template *parsed, size_t n)
 
 // ---- Writing ------------------------------------------------------------------------------------
 
-// At most `decimals` of them, without zeros at the end.
 static void add_double(struct nvtxt_buf *out, double value, int decimals) {
-    char text[400];
-    if (!isfinite(value)) {
-        nvtxt_buf_add_string(out, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-        return;
-    }
-    int len = snprintf(text, sizeof(text), "%.*f", decimals, value);
-    while (strchr(text, '.') && (text[len - 1] == '0' || text[len - 1] == '.')) {
-        bool point = text[len - 1] == '.';
-        text[--len] = '\0';
-        if (point) {
-            break;
-        }
-    }
-    nvtxt_buf_add_string(out, strcmp(text, "-0") == 0 ? "0" : text);
+    char text[REPORT_NUMBER];
+    report_number_short(text, value, decimals);
+    nvtxt_buf_add_string(out, text);
 }
 
 static void add_time(struct nvtxt_buf *out, double ns) {
@@ -195,10 +175,6 @@ static void add_percent(struct nvtxt_buf *out, double value) {
     }
 }
 
-static bool is_integer(const struct report_value *value) {
-    return value->type == REPORT_U32 || value->type == REPORT_U64;
-}
-
 void report_value_write(struct nvtxt_buf *out, const struct report_value *value,
                         struct nvtxt_slice unit) {
     bool text = value->type == REPORT_STRING;
@@ -212,7 +188,7 @@ void report_value_write(struct nvtxt_buf *out, const struct report_value *value,
     }
     if (text) {
         nvtxt_buf_add(out, value->string.data, value->string.len);
-    } else if (is_integer(value)) {
+    } else if (report_type_is_integer(value->type)) {
         nvtxt_buf_add_uint(out, value->u64);
     } else {
         add_double(out, value->real, 3);
@@ -241,5 +217,5 @@ int report_template_write(const struct report_template *parsed, struct report_ru
             nvtxt_buf_add_string(out, "N/A");
         }
     }
-    return nvtxt_buf_failed(out) ? -ENOMEM : 0;
+    return nvtxt_buf_failed(out) ? nvtxt_origin(-ENOMEM) : 0;
 }

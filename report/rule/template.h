@@ -13,7 +13,7 @@
 struct report_rule_values;
 struct report_template;
 
-// Returns 0, 1 with a fault, or -ENOMEM. `text` is borrowed.
+// Returns 0, NVTXT_WRONG with a fault, or -ENOMEM. `text` is borrowed.
 int report_template_parse(struct report_template **parsed, struct nvtxt_slice text,
                           struct report_expression_fault *fault);
 void report_template_free(struct report_template *parsed); // NULL is fine

@@ -3,10 +3,8 @@
 // One walk over all metrics of a section serves whoever wants to see each of them.
 #include "report/section/check.h"
 
-#include <errno.h>
-
-#include "protocol/base/chars.h"
-#include "report/select/regex.h"
+#include "protocol/base/scan.h"
+#include "report/select/filter.h"
 
 struct walk {
     int (*visit)(void *context, const struct report_section_metric *metric,
@@ -76,8 +74,8 @@ int report_section_each_metric(const struct report_section *section,
             r = walk_item(&walk, body->items.items[j]);
         }
     }
-    r = r == 0 ? walk_groups(&walk, &section->metrics) : r;
-    return r == 0 ? walk_groups(&walk, &section->source_metrics) : r;
+    r = r ?: walk_groups(&walk, &section->metrics);
+    return r ?: walk_groups(&walk, &section->source_metrics);
 }
 
 const char *report_metric_prefix(struct nvtxt_slice name, struct nvtxt_slice *rest) {
@@ -103,18 +101,26 @@ bool report_is_identifier(struct nvtxt_slice text) {
     return text.len > 0;
 }
 
+bool report_identifier_check(struct nvtxt_slice text, const char *file, struct report_place at,
+                             struct report_messages *messages) {
+    bool good = report_is_identifier(text);
+    if (!good) {
+        struct nvtxt_slice shown = nvtxt_slice_cut(text, 80);
+        report_messages_add(messages, file, at, REPORT_FILE_ERROR, "bad-identifier",
+                            "'%.*s' is no identifier: letters, digits, '_', '-' and '.' are",
+                            (int)shown.len, shown.data);
+    }
+    return good;
+}
+
 struct check {
     const char *file;
     struct report_messages *messages;
 };
 
 static void check_identifier(const struct check *check, const struct report_scalar *identifier) {
-    if (report_has(identifier) && !report_is_identifier(identifier->text)) {
-        struct nvtxt_slice shown = nvtxt_slice_cut(identifier->text, 80);
-        report_messages_add(check->messages, check->file, identifier->at, REPORT_FILE_ERROR,
-                            "bad-identifier",
-                            "'%.*s' is no identifier: letters, digits, '_', '-' and '.' are",
-                            (int)shown.len, shown.data);
+    if (report_has(identifier)) {
+        report_identifier_check(identifier->text, check->file, identifier->at, check->messages);
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong in a section file beyond its format: identifiers, expressions of metric names,
-// and metrics that do not exist.
+// What is wrong in a section file beyond its format: identifiers, expressions of metric names, and
+// metrics that do not exist.
 #pragma once
 
 #include "report/metric/definitions.h"
@@ -27,6 +27,10 @@ const char *report_metric_prefix(struct nvtxt_slice name, struct nvtxt_slice *re
 
 // Letters, digits, '_', '-', '.'; at least one.
 bool report_is_identifier(struct nvtxt_slice text);
+
+// Whether it is one; else adds an error.
+bool report_identifier_check(struct nvtxt_slice text, const char *file, struct report_place at,
+                             struct report_messages *messages);
 
 // Adds an error for each fault. Returns 0 or -ENOMEM.
 int report_section_check(const struct report_section *section, const char *file,

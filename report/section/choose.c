@@ -2,15 +2,15 @@
 //
 // Each word of the choice marks sections. Then the marked ones are taken in their order, each
 // followed by those that extend it; what only circles of parents reach comes last.
-#include "report/section/choose.h"
+#include "report/section/sections.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "protocol/base/near.h"
+#include "protocol/base/origin.h"
+#include "protocol/base/slice.h"
 #include "report/section/check.h"
-#include "report/select/regex.h"
+#include "report/select/filter.h"
 
 enum { MARKED = 1, TAKEN = 2 };
 
@@ -51,8 +51,8 @@ static int unknown(const struct chooser *chooser, const char *what, struct nvtxt
     const char *near = nvtxt_near(word, names, chooser->sections);
     struct nvtxt_slice shown = nvtxt_slice_cut(word, 200);
     snprintf(sentence, REPORT_SENTENCE_BYTES, "no %s '%.*s'%s%.200s%s", what, (int)shown.len,
-             shown.data, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    return REPORT_CHOICE_UNKNOWN;
+             shown.data, near ? "; did you mean '" : "", near ?: "", near ? "'?" : "");
+    return NVTXT_WRONG;
 }
 
 // Marks those whose identifier the expression matches. Returns their number, or what is wrong.
@@ -70,7 +70,7 @@ static int mark_regex(struct chooser *chooser, struct report_regex *regex, const
         }
         if (r == REPORT_REGEX_COSTLY) {
             snprintf(sentence, REPORT_SENTENCE_BYTES, "--section '%.300s': too costly", word);
-            return REPORT_CHOICE_UNKNOWN;
+            return NVTXT_WRONG;
         }
         if (r == REPORT_REGEX_YES) {
             chooser->marks[i] = MARKED;
@@ -80,7 +80,7 @@ static int mark_regex(struct chooser *chooser, struct report_regex *regex, const
     if (count == 0) {
         snprintf(sentence, REPORT_SENTENCE_BYTES, "no section matches '%.300s'", word);
     }
-    return count == 0 ? REPORT_CHOICE_UNKNOWN : 0;
+    return count == 0 ? NVTXT_WRONG : 0;
 }
 
 static int choose_regex(struct chooser *chooser, const char *word, struct nvtxt_slice pattern,
@@ -91,7 +91,7 @@ static int choose_regex(struct chooser *chooser, const char *word, struct nvtxt_
     int r = report_regex_new(&regex, pattern, why, &offset);
     if (r > 0) {
         snprintf(sentence, REPORT_SENTENCE_BYTES, "--section '%.300s': %s", word, why);
-        return REPORT_CHOICE_UNKNOWN;
+        return NVTXT_WRONG;
     }
     if (r == 0) {
         r = mark_regex(chooser, regex, word, sentence);
@@ -159,7 +159,7 @@ int report_sections_choose(struct report_chosen *chosen, const struct report_sec
     struct chooser chooser = {sections, calloc(sections->count + 1, 1), chosen};
     chosen->count = 0;
     chosen->entries = calloc(sections->count + 1, sizeof(*chosen->entries));
-    int r = chooser.marks && chosen->entries ? 0 : -ENOMEM;
+    int r = chooser.marks && chosen->entries ? 0 : nvtxt_origin(-ENOMEM);
     for (size_t i = 0; i < choice->section_count && r == 0; i++) {
         r = choose_section(&chooser, choice->sections[i], sentence);
     }
@@ -167,7 +167,11 @@ int report_sections_choose(struct report_chosen *chosen, const struct report_sec
         r = choose_set(&chooser, choice->sets[i], sentence);
     }
     // Folders of one's own may have no section of that set: then nothing is shown.
-    if (r == 0 && choice->section_count == 0 && choice->set_count == 0) {
+    bool none = choice->section_count == 0 && choice->set_count == 0;
+    for (size_t i = 0; r == 0 && none && choice->all && i < sections->count; i++) {
+        chooser.marks[i] = sections->entries[i].hidden_by ? 0 : MARKED;
+    }
+    if (r == 0 && none && !choice->all) {
         (void)choose_set(&chooser, "basic", sentence);
     }
     if (r == 0) {

@@ -17,8 +17,9 @@ static void take_list(const struct report_list **field, const struct report_list
     }
 }
 
-struct report_joined_filter report_filter_join_more(struct report_joined_filter outer,
-                                                    const struct report_section_filter *inner) {
+struct report_section_filters
+report_section_filter_join_more(struct report_section_filters outer,
+                                const struct report_section_filter *inner) {
     if (inner) {
         take(&outer.min_arch, &inner->min_arch);
         take(&outer.max_arch, &inner->max_arch);
@@ -32,10 +33,11 @@ struct report_joined_filter report_filter_join_more(struct report_joined_filter 
     return outer;
 }
 
-struct report_joined_filter report_filter_join(const struct report_section_filter *outer,
-                                               const struct report_section_filter *inner) {
-    struct report_joined_filter none = {0};
-    return report_filter_join_more(report_filter_join_more(none, outer), inner);
+struct report_section_filters
+report_section_filter_join(const struct report_section_filter *outer,
+                           const struct report_section_filter *inner) {
+    struct report_section_filters none = {0};
+    return report_section_filter_join_more(report_section_filter_join_more(none, outer), inner);
 }
 
 // A bound that is not said is no bound; one that is said needs an architecture.
@@ -48,7 +50,7 @@ static bool within(const struct report_scalar *min, const struct report_scalar *
     return arch != 0 && (!has_min || min->integer <= arch) && (!has_max || max->integer >= arch);
 }
 
-static bool arch_matches(const struct report_joined_filter *filter, uint32_t arch) {
+static bool arch_matches(const struct report_section_filters *filter, uint32_t arch) {
     if (!within(filter->min_arch, filter->max_arch, arch)) {
         return false;
     }
@@ -64,14 +66,19 @@ static bool arch_matches(const struct report_joined_filter *filter, uint32_t arc
 static bool scope_matches(const struct report_list *scopes, enum report_collection_scope scope) {
     for (size_t i = 0; scopes && i < scopes->count; i++) {
         const struct report_scalar *each = scopes->items[i];
-        if (each->integer == REPORT_COLLECT_RANGE || each->integer == (int64_t)scope) {
+        bool ranges = each->integer == REPORT_COLLECT_RANGE && scope != REPORT_COLLECT_LAUNCH;
+        if (ranges || each->integer == (int64_t)scope) {
             return true;
         }
     }
     return !scopes;
 }
 
-static bool has_table(const struct report_capture *capture, struct nvtxt_slice name) {
+static bool has_table(const struct report_section_filter_view *view, struct nvtxt_slice name) {
+    const struct report_capture *capture = view->capture;
+    if (!capture) {
+        return view->scope != REPORT_COLLECT_LAUNCH;
+    }
     for (size_t i = 0; i < capture->store_count; i++) {
         for (size_t j = 0; j < capture->stores[i].table_count; j++) {
             if (nvtxt_slice_equal(capture->stores[i].tables[j], name)) {
@@ -82,29 +89,29 @@ static bool has_table(const struct report_capture *capture, struct nvtxt_slice n
     return false;
 }
 
-bool report_filter_matches(const struct report_joined_filter *filter,
-                           const struct report_filter_view *view) {
+bool report_section_filter_matches(const struct report_section_filters *filter,
+                                   const struct report_section_filter_view *view) {
     return arch_matches(filter, view->arch) && scope_matches(filter->scopes, view->scope) &&
-           (!filter->has_table || !view->capture ||
-            has_table(view->capture, filter->has_table->text));
+           (!filter->has_table || has_table(view, filter->has_table->text));
 }
 
-struct report_standing report_filter_choose(const struct report_section_metric *metric,
-                                            struct report_joined_filter outer,
-                                            const struct report_filter_view *view) {
-    struct report_joined_filter base = report_filter_join_more(outer, metric->filter);
+struct report_standing report_section_filter_choose(const struct report_section_metric *metric,
+                                                    struct report_section_filters outer,
+                                                    const struct report_section_filter_view *view) {
+    struct report_section_filters base = report_section_filter_join_more(outer, metric->filter);
     struct report_standing standing = {.label = &metric->label};
     const struct report_scalar *importance = base.importance;
     for (size_t i = 0; i < metric->options.count && !standing.name; i++) {
         const struct report_metric_option *option = metric->options.items[i];
-        struct report_joined_filter filter = report_filter_join_more(outer, option->filter);
-        if (!option->filter || report_filter_matches(&filter, view)) {
+        struct report_section_filters filter =
+            report_section_filter_join_more(outer, option->filter);
+        if (!option->filter || report_section_filter_matches(&filter, view)) {
             standing.name = &option->name;
             standing.label = report_has(&option->label) ? &option->label : &metric->label;
             importance = option->filter && filter.importance ? filter.importance : importance;
         }
     }
-    if (!standing.name && report_filter_matches(&base, view)) {
+    if (!standing.name && report_section_filter_matches(&base, view)) {
         standing.name = &metric->name;
     }
     standing.required = importance && importance->integer == REPORT_REQUIRED;

@@ -2,13 +2,11 @@
 //
 // A name without a prefix is one metric; `regex:` walks over all names that are listed; `group:`
 // over the metrics of all sections that are loaded.
-#include "report/section/metrics_shown.h"
+#include "report/section/show.h"
 
-#include <errno.h>
-
-#include "report/metric/names.h"
+#include "protocol/base/origin.h"
 #include "report/section/check.h"
-#include "report/select/regex.h"
+#include "report/select/filter.h"
 
 static struct report_shown_metric *add_slot(const struct report_show *show,
                                             struct report_shown_metrics *to) {
@@ -39,7 +37,7 @@ static int multiply(const struct report_show *show, struct report_metric *metric
     struct report_instance *instances =
         store_arena_take(show->arena, (metric->instance_count + 1) * sizeof(*instances), 8);
     if (!instances) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < metric->instance_count; i++) {
         instances[i] = metric->instances[i];
@@ -57,15 +55,18 @@ static void tell_missing(const struct report_list_view *view,
                          const struct report_metric *metric) {
     const struct report_show *show = view->show;
     struct report_place at = standing->name->at;
-    const char *code = standing->required ? "missing-metric" : "unknown-metric";
-    bool told = report_messages_has(show->messages, view->file, at, code);
-    if (!metric->na || told || standing->optional) {
+    bool exists = report_metric_exists(show->definitions, name);
+    bool missing = standing->required || (standing->optional && exists);
+    const char *code = missing ? "missing-metric" : "unknown-metric";
+    if (!metric->na || report_messages_has(show->messages, view->file, at, code)) {
         return;
     }
-    if (standing->required) {
-        report_messages_add(show->messages, view->file, at, REPORT_FILE_ERROR, code,
-                            "the required metric '%s' is missing: %s", name, metric->na);
-    } else if (!report_metric_exists(show->definitions, nvtxt_slice_of(name))) {
+    if (missing) {
+        report_messages_add(show->messages, view->file, at,
+                            standing->required ? REPORT_FILE_ERROR : REPORT_FILE_WARNING, code,
+                            "the %s metric '%s' is missing: %s",
+                            standing->required ? "required" : "optional", name, metric->na);
+    } else if (!exists) {
         report_warn_unknown_metric(show->messages, view->file, standing->name, show->definitions);
     }
 }
@@ -79,7 +80,7 @@ static int add_named(struct report_list_view *view, struct report_shown_metrics 
     int r = report_metrics_get(show->metrics, name, &metric);
     struct report_shown_metric *slot = r == 0 ? add_slot(show, to) : NULL;
     if (!slot) {
-        return r < 0 ? r : -ENOMEM;
+        return r < 0 ? r : nvtxt_origin(-ENOMEM);
     }
     if (!quiet) {
         tell_missing(view, standing, name, metric);
@@ -163,8 +164,9 @@ static int add_of_group(void *context, const struct report_section_metric *metri
     if (!is_in_group(metric, walk->group)) {
         return 0;
     }
-    struct report_joined_filter none = {0};
-    struct report_standing standing = report_filter_choose(metric, none, walk->view->show->view);
+    struct report_section_filters none = {0};
+    struct report_standing standing =
+        report_section_filter_choose(metric, none, walk->view->show->view);
     if (!standing.name || *report_metric_prefix(standing.name->text, &rest)) {
         return 0;
     }
@@ -191,7 +193,8 @@ static int add_group(struct report_list_view *view, struct report_shown_metrics 
 
 int report_list_add(struct report_list_view *view, struct report_shown_metrics *to,
                     const struct report_section_metric *metric) {
-    struct report_standing standing = report_filter_choose(metric, view->filter, view->show->view);
+    struct report_standing standing =
+        report_section_filter_choose(metric, view->filter, view->show->view);
     if (!standing.name) {
         return 0;
     }

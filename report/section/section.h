@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report/section: what section files say, and what of it is shown. It finds the files of sections
-// and rules, reads and checks the sections, chooses them, and lays their metrics out: in a header,
-// tables, charts, groups. It owns what it read and what it laid out. One thread. It computes no
-// metric and prints nothing; rules only share its search path.
+// report/section: what section files say, and what of it is shown. It reads and checks the files
+// that report/text finds, chooses sections, and lays their metrics out: in a header, tables,
+// charts, groups. It owns what it read and what it laid out. One thread. It computes no metric and
+// prints nothing.
 //
 // This header is a section file as it stands: nvtxt-section(5), "MESSAGES". Its tables of fields
 // are in section_fields.c. A struct is the message of that name; see report/text/fields.h.
@@ -17,8 +17,8 @@ struct report_filter_range { // of Filter.Items
 };
 
 enum report_collection_scope {
-    REPORT_COLLECT_LAUNCH, // of kernels: no scope of events
-    REPORT_COLLECT_RANGE,  // every one
+    REPORT_COLLECT_LAUNCH, // of kernels: the results of report files
+    REPORT_COLLECT_RANGE,  // every scope of events
     REPORT_COLLECT_CAPTURE,
     REPORT_COLLECT_PROCESS,
     REPORT_COLLECT_THREAD,

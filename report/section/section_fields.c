@@ -4,7 +4,7 @@
 // Inner messages stand before those that have them.
 #include "report/section/section.h"
 
-#include "report/text/field_macros.h"
+#include "report/text/parse.h"
 
 static const struct report_enum_value collection_scopes[] = {
     {"CollectionScope_Launch", REPORT_COLLECT_LAUNCH},
@@ -38,7 +38,6 @@ static const struct report_enum_value aggregates[] = {
 static const struct report_field range_fields[] = {
     FIELD(0, "MinArch", ARCH, min_arch, ONE),
     FIELD(0, "MaxArch", ARCH, max_arch, ONE),
-    {0},
 };
 static const struct report_message_type range_type = TYPE(range, "Filter.Items");
 #undef SELF
@@ -47,7 +46,6 @@ static const struct report_message_type range_type = TYPE(range, "Filter.Items")
 static const struct report_field collection_fields[] = {
     FIELD(1, "CollectionScopes", ENUM, scopes, MANY, WORDS(collection_scopes)),
     FIELD(2, "Importance", ENUM, importance, ONE, WORDS(importances)),
-    {0},
 };
 static const struct report_message_type collection_type = TYPE(collection, "CollectionFilter");
 #undef SELF
@@ -59,7 +57,6 @@ static const struct report_field filter_fields[] = {
     FIELD(4, "CollectionFilter", MESSAGE, collection, ONE, OF(collection)),
     FIELD(0, "Items", MESSAGE, items, MANY, OF(range)),
     FIELD(0, "HasTable", STRING, has_table, ONE),
-    {0},
 };
 static const struct report_message_type filter_type = TYPE(filter, "Filter");
 #undef SELF
@@ -69,7 +66,6 @@ static const struct report_field option_fields[] = {
     FIELD(1, "Name", STRING, name, MUST),
     FIELD(2, "Label", STRING, label, ONE),
     FIELD(3, "Filter", MESSAGE, filter, ONE, OF(filter)),
-    {0},
 };
 static const struct report_message_type option_type = TYPE(option, "Options");
 #undef SELF
@@ -88,7 +84,6 @@ static const struct report_field metric_fields[] = {
     FIELD(0, "Description", STRING, description, ONE),
     FIELD(0, "CtrDomains", STRING, ctr_domains, ONE),
     FIELD(0, "Multiplier", DOUBLE, multiplier, ONE),
-    {0},
 };
 static const struct report_message_type metric_type = TYPE(metric, "Metric");
 #undef SELF
@@ -97,7 +92,6 @@ static const struct report_message_type metric_type = TYPE(metric, "Metric");
 static const struct report_field header_fields[] = {
     FIELD(1, "Rows", UINT32, rows, ONE),
     FIELD(2, "Metrics", MESSAGE, metrics, MANY, OF(metric)),
-    {0},
 };
 static const struct report_message_type header_type = TYPE(header, "Header");
 #undef SELF
@@ -109,7 +103,6 @@ static const struct report_field table_fields[] = {
     FIELD(3, "Columns", UINT32, columns, MUST),
     FIELD(4, "Order", ENUM, order, ONE, WORDS(orders)),
     FIELD(5, "Metrics", MESSAGE, metrics, MANY, OF(metric)),
-    {0},
 };
 static const struct report_message_type table_type = TYPE(table, "Table");
 #undef SELF
@@ -118,7 +111,6 @@ static const struct report_message_type table_type = TYPE(table, "Table");
 static const struct report_field axis_range_fields[] = {
     FIELD(1, "Min", INT64, min, ONE),
     FIELD(2, "Max", INT64, max, ONE),
-    {0},
 };
 static const struct report_message_type axis_range_type = TYPE(axis_range, "ValueAxis.Range");
 #undef SELF
@@ -126,7 +118,6 @@ static const struct report_message_type axis_range_type = TYPE(axis_range, "Valu
 #define SELF report_axis
 static const struct report_field category_axis_fields[] = {
     FIELD(1, "Label", STRING, label, ONE),
-    {0},
 };
 static const struct report_message_type category_axis_type = TYPE(category_axis, "CategoryAxis");
 
@@ -136,14 +127,12 @@ static const struct report_field value_axis_fields[] = {
     FIELD(3, "TickCount", INT64, tick_count, ONE),
     FIELD(4, "Size", INT64, size, ONE),
     FIELD(5, "Precision", UINT32, precision, ONE),
-    {0},
 };
 static const struct report_message_type value_axis_type = TYPE(value_axis, "ValueAxis");
 
 static const struct report_field histogram_axis_fields[] = {
     FIELD(1, "Label", STRING, label, ONE),
     FIELD(2, "BinCount", INT64, bin_count, ONE),
-    {0},
 };
 static const struct report_message_type histogram_axis_type = TYPE(histogram_axis, "HistogramAxis");
 #undef SELF
@@ -155,7 +144,6 @@ static const struct report_field bar_chart_fields[] = {
     FIELD(3, "CategoryAxis", MESSAGE, category_axis, ONE, OF(category_axis)),
     FIELD(4, "ValueAxis", MESSAGE, value_axis, ONE, OF(value_axis)),
     FIELD(5, "Metrics", MESSAGE, metrics, MANY, OF(metric)),
-    {0},
 };
 static const struct report_message_type bar_chart_type = TYPE(bar_chart, "BarChart");
 #undef SELF
@@ -166,7 +154,6 @@ static const struct report_field histogram_chart_fields[] = {
     FIELD(2, "HistogramAxis", MESSAGE, histogram_axis, ONE, OF(histogram_axis)),
     FIELD(3, "ValueAxis", MESSAGE, value_axis, ONE, OF(value_axis)),
     FIELD(4, "Metric", MESSAGE, metric, MUST, OF(metric)),
-    {0},
 };
 static const struct report_message_type histogram_chart_type =
     TYPE(histogram_chart, "HistogramChart");
@@ -175,7 +162,6 @@ static const struct report_message_type histogram_chart_type =
 #define SELF report_highlight
 static const struct report_field highlight_fields[] = {
     FIELD(1, "Metrics", MESSAGE, metrics, MANY, OF(metric)),
-    {0},
 };
 static const struct report_message_type highlight_type = TYPE(highlight, "HighlightX");
 #undef SELF
@@ -187,7 +173,6 @@ static const struct report_field line_chart_fields[] = {
     FIELD(3, "AxisY", MESSAGE, axis_y, ONE, OF(value_axis)),
     FIELD(4, "Metrics", MESSAGE, metrics, MANY, OF(metric)),
     FIELD(5, "HighlightX", MESSAGE, highlight_x, ONE, OF(highlight)),
-    {0},
 };
 static const struct report_message_type line_chart_type = TYPE(line_chart, "LineChart");
 #undef SELF
@@ -197,7 +182,6 @@ static const struct report_field top_table_fields[] = {
     FIELD(1, "Label", STRING, label, ONE),
     FIELD(3, "Metrics", MESSAGE, metrics, MANY, OF(metric)),
     FIELD(0, "Rows", UINT32, rows, ONE),
-    {0},
 };
 static const struct report_message_type top_table_type = TYPE(top_table, "TopTable");
 #undef SELF
@@ -205,7 +189,6 @@ static const struct report_message_type top_table_type = TYPE(top_table, "TopTab
 #define SELF report_flame_graph
 static const struct report_field flame_graph_fields[] = {
     FIELD(0, "Label", STRING, label, ONE),
-    {0},
 };
 static const struct report_message_type flame_graph_type = TYPE(flame_graph, "FlameGraph");
 #undef SELF
@@ -213,7 +196,6 @@ static const struct report_message_type flame_graph_type = TYPE(flame_graph, "Fl
 #define SELF report_metric_row
 static const struct report_field metric_row_fields[] = {
     FIELD(0, "Metrics", MESSAGE, metrics, MANY, OF(metric)),
-    {0},
 };
 static const struct report_message_type metric_row_type = TYPE(metric_row, "MetricRows");
 #undef SELF
@@ -223,7 +205,6 @@ static const struct report_field timeline_group_fields[] = {
     FIELD(0, "Label", STRING, label, ONE),
     FIELD(0, "Expanded", BOOL, expanded, ONE),
     FIELD(0, "MetricRows", MESSAGE, rows, MANY, OF(metric_row)),
-    {0},
 };
 static const struct report_message_type timeline_group_type =
     TYPE(timeline_group, "Timeline.MetricGroups");
@@ -233,7 +214,6 @@ static const struct report_message_type timeline_group_type =
 static const struct report_field timeline_fields[] = {
     FIELD(0, "Label", STRING, label, ONE),
     FIELD(0, "MetricGroups", MESSAGE, groups, MANY, OF(timeline_group)),
-    {0},
 };
 static const struct report_message_type timeline_type = TYPE(timeline, "Timeline");
 #undef SELF
@@ -261,8 +241,7 @@ static const struct report_field item_fields[] = {
     FIELD(200, "Filter", MESSAGE, filter, ONE, OF(filter)),
     FIELD(0, "FlameGraph", MESSAGE, flame_graph, ONE, OF(flame_graph)),
     FIELD(0, "Timeline", MESSAGE, timeline, ONE, OF(timeline)),
-    FOREIGN(FOREIGN_FIELD){0},
-};
+    FOREIGN(FOREIGN_FIELD)};
 const struct report_message_type report_item_type = TYPE(item, "Item");
 #undef SELF
 
@@ -270,7 +249,6 @@ const struct report_message_type report_item_type = TYPE(item, "Item");
 static const struct report_field body_fields[] = {
     FIELD(1, "Items", MESSAGE, items, MANY, OF(report_item)),
     FIELD(2, "DisplayName", STRING, display_name, ONE),
-    {0},
 };
 static const struct report_message_type body_type = TYPE(body, "Body");
 #undef SELF
@@ -279,7 +257,6 @@ static const struct report_message_type body_type = TYPE(body, "Body");
 static const struct report_field metric_group_fields[] = {
     FIELD(1, "Metrics", MESSAGE, metrics, MANY, OF(metric)),
     FIELD(2, "Order", UINT32, order, ONE),
-    {0},
 };
 static const struct report_message_type metric_group_type = TYPE(metric_group, "MetricGroup");
 #undef SELF
@@ -287,7 +264,6 @@ static const struct report_message_type metric_group_type = TYPE(metric_group, "
 #define SELF report_section_set
 static const struct report_field set_fields[] = {
     FIELD(1, "Identifier", STRING, identifier, MUST),
-    {0},
 };
 static const struct report_message_type set_type = TYPE(set, "Sets");
 #undef SELF
@@ -300,7 +276,6 @@ static const struct report_field definition_fields[] = {
     FIELD(0, "Unit", STRING, unit, ONE),
     FIELD(0, "Description", STRING, description, ONE),
     FIELD(0, "Filter", MESSAGE, filter, ONE, OF(filter)),
-    {0},
 };
 static const struct report_message_type definition_type = TYPE(definition, "MetricDefinition");
 #undef SELF
@@ -308,7 +283,6 @@ static const struct report_message_type definition_type = TYPE(definition, "Metr
 #define SELF report_section_definitions
 static const struct report_field definitions_fields[] = {
     FIELD(1, "MetricDefinitions", MESSAGE, definitions, MANY, OF(definition)),
-    {0},
 };
 static const struct report_message_type definitions_type = TYPE(definitions, "MetricDefinitions");
 #undef SELF
@@ -318,7 +292,6 @@ static const struct report_field group_fields[] = {
     FIELD(1, "Identifier", STRING, identifier, ONE),
     FIELD(2, "Label", STRING, label, ONE),
     FIELD(3, "DisplayProperties", SKIPPED, display_properties, ONE),
-    {0},
 };
 static const struct report_message_type group_type = TYPE(group, "Groups");
 #undef SELF
@@ -338,7 +311,6 @@ static const struct report_field section_fields[] = {
     FIELD(11, "Filter", MESSAGE, filter, ONE, OF(filter)),
     FIELD(12, "Groups", MESSAGE, groups, MANY, OF(group)),
     FIELD(0, "SourceMetrics", MESSAGE, source_metrics, MANY, OF(metric_group)),
-    {0},
 };
 const struct report_message_type report_section_type = TYPE(section, "Section");
 #undef SELF

@@ -5,16 +5,16 @@
 // files out again. Then the entries are put into the order of the sections.
 #include "report/section/sections.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/base/origin.h"
 #include "report/section/check.h"
 #include "report/text/parse.h"
 
 struct loader {
     struct report_sections *sections;
-    const struct report_filter_view *view;
+    const struct report_section_filter_view *view;
     struct report_definitions *definitions;
     struct report_messages *messages;
 };
@@ -45,8 +45,8 @@ static int define(struct loader *loader, const struct report_file *file,
                   const struct report_section_filter *section_filter) {
     static const enum report_aggregate aggregates[] = {REPORT_AGGREGATE_INSTANCES,
                                                        REPORT_AGGREGATE_OPERANDS};
-    struct report_joined_filter filter = report_filter_join(section_filter, said->filter);
-    if (!report_filter_matches(&filter, loader->view)) {
+    struct report_section_filters filter = report_section_filter_join(section_filter, said->filter);
+    if (!report_section_filter_matches(&filter, loader->view)) {
         return report_definitions_leave_out(loader->definitions, said->name.text);
     }
     struct report_definition definition = {
@@ -99,7 +99,9 @@ static int load_file(struct loader *loader, const struct report_file *file) {
     if (r == 0) {
         r = report_text_parse(&report_section_type, text, file->path, &sections->arena,
                               loader->messages, &section);
-        r = r < 0 ? r : report_section_check(section, file->path, loader->messages);
+    }
+    if (r >= 0 && section) {
+        r = report_section_check(section, file->path, loader->messages);
     }
     if (r < 0) {
         return r;
@@ -185,39 +187,54 @@ static void warn_of_parents(struct loader *loader) {
     }
 }
 
-static int compare_slices(struct nvtxt_slice a, struct nvtxt_slice b) {
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len > 0 ? memcmp(a.data, b.data, len) : 0;
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+int report_sections_define(const struct report_sections *sections,
+                           const struct report_section_filter_view *view,
+                           struct report_definitions *definitions) {
+    struct report_messages told = {0};
+    struct loader loader = {NULL, view, definitions, &told};
+    int r = 0;
+    for (size_t i = 0; i < sections->count; i++) {
+        report_definitions_drop(definitions, sections->entries[i].file);
+    }
+    for (size_t i = 0; i < sections->count && r == 0; i++) {
+        const struct report_section_entry *entry = &sections->entries[i];
+        r = entry->hidden_by ? 0 : define_all(&loader, entry->file, entry->section);
+    }
+    struct report_expression_fault fault;
+    const char *name;
+    const void *owner;
+    while (r == 0 && report_definitions_cycle(definitions, &fault, &name, &owner) > 0 && owner) {
+        report_definitions_drop(definitions, owner);
+    }
+    report_messages_deinit(&told);
+    return r;
 }
 
 static int compare_entries(const void *a, const void *b) {
     const struct report_section_entry *x = a, *y = b;
-    int64_t m = x->section->order.integer, n = y->section->order.integer;
-    if (m != n) {
-        return m < n ? -1 : 1;
-    }
-    int order = compare_slices(x->section->identifier.text, y->section->identifier.text);
-    return order != 0 ? order : (x->file > y->file) - (x->file < y->file);
+    const struct report_section *one = x->section, *other = y->section;
+    int order = NVTXT_ORDER(one->order.integer, other->order.integer);
+    order = order ?: nvtxt_slice_order(one->identifier.text, other->identifier.text);
+    return order ?: NVTXT_ORDER(x->file, y->file);
 }
 
 int report_sections_load(struct report_sections *sections, const struct report_files *files,
-                         const struct report_filter_view *view,
+                         const struct report_section_filter_view *view,
                          struct report_definitions *definitions, struct report_messages *messages) {
     struct loader loader = {sections, view, definitions, messages};
     *sections = (struct report_sections){0};
     sections->entries = calloc(files->count + 1, sizeof(*sections->entries));
-    int r = sections->entries ? 0 : -ENOMEM;
+    int r = sections->entries ? 0 : nvtxt_origin(-ENOMEM);
     for (size_t i = 0; i < files->count && r == 0; i++) {
         r = report_file_is(&files->files[i], ".section") ? load_file(&loader, &files->files[i]) : 0;
     }
-    r = r == 0 ? drop_cycles(&loader) : r;
+    r = r ?: drop_cycles(&loader);
     if (r < 0) {
         return r;
     }
     warn_of_parents(&loader);
     qsort(sections->entries, sections->count, sizeof(*sections->entries), compare_entries);
-    return messages->failed ? -ENOMEM : 0;
+    return messages->failed ? nvtxt_origin(-ENOMEM) : 0;
 }
 
 void report_sections_deinit(struct report_sections *sections) {
@@ -235,7 +252,7 @@ struct warner {
 static void warn_of_name(const struct warner *warner, const struct report_scalar *name) {
     struct nvtxt_slice rest;
     if (*report_metric_prefix(name->text, &rest) ||
-        report_metric_exists(warner->definitions, name->text)) {
+        report_metric_exists(warner->definitions, name->text.data)) {
         return;
     }
     report_warn_unknown_metric(warner->messages, warner->file, name, warner->definitions);
@@ -252,13 +269,13 @@ void report_warn_unknown_metric(struct report_messages *messages, const char *fi
                         left_out ? ": the filter of its definition does not match"
                         : near   ? "; did you mean '"
                                  : "",
-                        near ? near : "", near ? "'?" : "");
+                        near ?: "", near ? "'?" : "");
 }
 
 static int warn_of_metric(void *context, const struct report_section_metric *metric,
                           enum report_metric_place place) {
     (void)place;
-    struct report_joined_filter filter = report_filter_join(NULL, metric->filter);
+    struct report_section_filters filter = report_section_filter_join(NULL, metric->filter);
     if (filter.importance && filter.importance->integer == REPORT_OPTIONAL) {
         return 0;
     }
@@ -280,5 +297,5 @@ int report_sections_warn(const struct report_sections *sections,
             (void)report_section_each_metric(sections->entries[i].section, warn_of_metric, &warner);
         }
     }
-    return messages->failed ? -ENOMEM : 0;
+    return messages->failed ? nvtxt_origin(-ENOMEM) : 0;
 }

@@ -5,12 +5,11 @@
 // not be numbers of a double.
 #include "report/section/show.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/section/metrics_shown.h"
+#include "protocol/base/origin.h"
 
 #define TOP_ROWS 10
 #define BINS 10
@@ -19,15 +18,10 @@ static const char *text_of(const struct report_scalar *scalar) {
     return report_has(scalar) ? scalar->text.data : NULL;
 }
 
-static bool equal_ids(const struct report_id *a, const struct report_id *b) {
-    return a->is_text == b->is_text &&
-           (a->is_text ? nvtxt_slice_equal(a->text, b->text) : a->number == b->number);
-}
-
 const struct report_instance *report_instance_find(const struct report_metric *metric,
                                                    const struct report_id *id) {
     for (size_t i = 0; i < metric->instance_count; i++) {
-        if (equal_ids(&metric->instances[i].id, id)) {
+        if (report_id_equal(&metric->instances[i].id, id)) {
             return &metric->instances[i];
         }
     }
@@ -37,8 +31,15 @@ const struct report_instance *report_instance_find(const struct report_metric *m
 double report_instance_largest(const struct report_metric *metric) {
     double most = 0;
     for (size_t i = 0; i < metric->instance_count; i++) {
-        double value = report_value_number(&metric->instances[i].value);
-        most = value > most ? value : most;
+        most = fmax(most, report_value_number(&metric->instances[i].value));
+    }
+    return most;
+}
+
+double report_metrics_largest(const struct report_shown_metrics *metrics) {
+    double most = 0;
+    for (size_t i = 0; i < metrics->count; i++) {
+        most = fmax(most, report_metric_number(&metrics->items[i].metric));
     }
     return most;
 }
@@ -58,7 +59,7 @@ static int show_table(struct report_list_view *view, const struct report_section
         r == 0 ? store_arena_take(view->show->arena, (rows * columns + 1) * sizeof(*item->cells), 8)
                : NULL;
     if (!item->cells) {
-        return r < 0 ? r : -ENOMEM;
+        return r < 0 ? r : nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < rows * columns; i++) {
         item->cells[i] = -1;
@@ -81,7 +82,7 @@ struct bounds {
 };
 
 static struct bounds bounds_of(const struct report_metric *metric) {
-    struct bounds bounds = {.integers = metric->type == REPORT_U32 || metric->type == REPORT_U64,
+    struct bounds bounds = {.integers = report_type_is_integer(metric->type),
                             .least = UINT64_MAX,
                             .low = (double)INFINITY,
                             .high = -(double)INFINITY};
@@ -125,7 +126,7 @@ static int fill_bins(const struct report_show *show, const struct report_metric 
     }
     item->bins = store_arena_make(show->arena, count * sizeof(*item->bins));
     if (!item->bins) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     item->bin_count = count;
     double step = bounds.high / (double)count - bounds.low / (double)count;
@@ -136,7 +137,8 @@ static int fill_bins(const struct report_show *show, const struct report_metric 
     for (size_t i = 0; i < metric->instance_count; i++) {
         const struct report_value *value = &metric->instances[i].value;
         if (isfinite(report_value_number(value))) {
-            item->bins[bin_of(&bounds, value, count)].count++;
+            uint64_t in_bin = ++item->bins[bin_of(&bounds, value, count)].count;
+            item->bin_most = in_bin > item->bin_most ? in_bin : item->bin_most;
         }
     }
     return 0;
@@ -171,7 +173,7 @@ static int by_size(const void *left, const void *right, void *metric) {
     if (is_larger(&instances[a].value, &instances[b].value)) {
         return -1;
     }
-    return is_larger(&instances[b].value, &instances[a].value) ? 1 : (a > b) - (a < b);
+    return is_larger(&instances[b].value, &instances[a].value) ? 1 : NVTXT_ORDER(a, b);
 }
 
 // Finds the `rows` largest instances of the first metric.
@@ -187,7 +189,7 @@ static int find_top(const struct report_show *show, struct report_shown_item *it
     uint32_t *all = malloc((count + 1) * sizeof(*all));
     if (!item->top || !all) {
         free(all);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < count; i++) {
         all[i] = (uint32_t)i;
@@ -203,7 +205,7 @@ static int show_top_table(struct report_list_view *view, const struct report_top
                           struct report_shown_item *item) {
     size_t rows = report_has(&table->rows) ? (size_t)table->rows.integer : TOP_ROWS;
     int r = report_list_add_all(view, &item->metrics, &table->metrics);
-    return r == 0 ? find_top(view->show, item, rows) : r;
+    return r ?: find_top(view->show, item, rows);
 }
 
 // --- the others
@@ -224,7 +226,7 @@ static int show_flame_graph(struct report_list_view *view, struct report_shown_i
     self.name.text = NVTXT_SLICE("pushpop__self_time_per_name.sum");
     view->any = true;
     int r = report_list_add(view, &item->metrics, &self);
-    return r == 0 ? find_top(view->show, item, TOP_ROWS) : r;
+    return r ?: find_top(view->show, item, TOP_ROWS);
 }
 
 static int show_timeline(struct report_list_view *view, const struct report_timeline *timeline,
@@ -288,18 +290,19 @@ static int show_part(struct report_list_view *view, const struct report_section_
         return show_flame_graph(view, item);
     case REPORT_ITEM_TIMELINE:
         return show_timeline(view, said->timeline, item);
-    default:
-        view->any = true;
-        return 0;
+    case REPORT_ITEM_FOREIGN:
+        break;
     }
+    view->any = true;
+    return 0;
 }
 
 // An item whose own filter does not match is left out whole.
 static int show_item(struct report_list_view *view, const struct report_section_item *said,
                      struct report_shown_body *body) {
-    struct report_joined_filter outer = view->filter;
-    struct report_joined_filter filter = report_filter_join_more(outer, said->filter);
-    if (said->filter && !report_filter_matches(&filter, view->show->view)) {
+    struct report_section_filters outer = view->filter;
+    struct report_section_filters filter = report_section_filter_join_more(outer, said->filter);
+    if (said->filter && !report_section_filter_matches(&filter, view->show->view)) {
         return 0;
     }
     view->filter = filter;
@@ -318,25 +321,25 @@ static int show_item(struct report_list_view *view, const struct report_section_
 int report_item_show(const struct report_show *show, const char *file,
                      const struct report_section_item *said, struct report_shown_body *body) {
     struct report_list_view view = {.show = show, .file = file};
-    view.filter = report_filter_join(NULL, NULL);
+    view.filter = report_section_filter_join(NULL, NULL);
     *body = (struct report_shown_body){
         .items = store_arena_make(show->arena, (WIDGETS + 1) * sizeof(*body->items))};
-    int r = body->items ? show_item(&view, said, body) : -ENOMEM;
-    return r == 0 && show->messages->failed ? -ENOMEM : r;
+    int r = body->items ? show_item(&view, said, body) : nvtxt_origin(-ENOMEM);
+    return r == 0 && show->messages->failed ? nvtxt_origin(-ENOMEM) : r;
 }
 
 static int show_bodies(struct report_list_view *view, const struct report_section *section,
                        struct report_shown_section *shown) {
     struct store_arena *arena = view->show->arena;
     shown->bodies = store_arena_make(arena, (section->bodies.count + 1) * sizeof(*shown->bodies));
-    int r = shown->bodies ? 0 : -ENOMEM;
+    int r = shown->bodies ? 0 : nvtxt_origin(-ENOMEM);
     for (size_t i = 0; i < section->bodies.count && r == 0; i++) {
         const struct report_section_body *said = section->bodies.items[i];
         struct report_shown_body *body = &shown->bodies[shown->body_count++];
         size_t most = said->items.count * WIDGETS + 1;
         body->display_name = text_of(&said->display_name);
         body->items = store_arena_make(arena, most * sizeof(*body->items));
-        r = body->items ? 0 : -ENOMEM;
+        r = body->items ? 0 : nvtxt_origin(-ENOMEM);
         for (size_t j = 0; j < said->items.count && r == 0; j++) {
             r = show_item(view, said->items.items[j], body);
         }
@@ -372,23 +375,23 @@ int report_section_show(const struct report_show *show, const struct report_sect
                         struct report_shown_section *shown) {
     const struct report_section *section = entry->section;
     struct report_list_view view = {.show = show, .file = entry->file->path};
-    view.filter = report_filter_join(NULL, section->filter);
+    view.filter = report_section_filter_join(NULL, section->filter);
     *shown = (struct report_shown_section){.entry = entry};
     size_t groups = section->metrics.count + section->source_metrics.count + 1;
     shown->groups = store_arena_make(show->arena, groups * sizeof(*shown->groups));
-    int r = shown->groups ? 0 : -ENOMEM;
+    int r = shown->groups ? 0 : nvtxt_origin(-ENOMEM);
     if (r == 0 && section->header) {
         shown->header_rows = (uint32_t)section->header->rows.integer;
         r = report_list_add_all(&view, &shown->header, &section->header->metrics);
     }
-    r = r == 0 ? show_bodies(&view, section, shown) : r;
+    r = r ?: show_bodies(&view, section, shown);
     view.skip_unlabelled = true;
-    r = r == 0 ? show_groups(&view, &section->metrics, shown) : r;
-    r = r == 0 ? show_groups(&view, &section->source_metrics, shown) : r;
+    r = r ?: show_groups(&view, &section->metrics, shown);
+    r = r ?: show_groups(&view, &section->source_metrics, shown);
     sort_groups(shown->groups, shown->group_count);
     if (r < 0 || show->messages->failed) {
-        return r < 0 ? r : -ENOMEM;
+        return r < 0 ? r : nvtxt_origin(-ENOMEM);
     }
-    bool matches = report_filter_matches(&view.filter, show->view);
+    bool matches = report_section_filter_matches(&view.filter, show->view);
     return matches || view.any ? 0 : REPORT_NOT_SHOWN;
 }

@@ -4,13 +4,12 @@
 // of --within need one number while the events go by: the latest end of those that have started.
 #include "report/select/conditions.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "protocol/base/near.h"
-#include "report/select/payload.h"
-#include "report/select/regex.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
+#include "report/select/filter.h"
 
 // ---- Domains, threads ---------------------------------------------------------------------------
 
@@ -57,26 +56,21 @@ static void look_at_threads(struct report_conditions *conditions) {
     }
 }
 
-static int64_t minus(int64_t time, int64_t base) {
-    int64_t result;
-    if (__builtin_sub_overflow(time, base, &result)) {
-        return base > 0 ? INT64_MIN : INT64_MAX;
-    }
-    return result;
-}
-
 static void look_at_stores(struct report_conditions *conditions, int64_t since_ns,
                            int64_t until_ns) {
     for (size_t i = 0; i < conditions->capture->store_count; i++) {
         int64_t base = conditions->capture->stores[i].utc_base_ns;
-        conditions->since_ns[i] = since_ns == INT64_MIN ? since_ns : minus(since_ns, base);
-        conditions->until_ns[i] = until_ns == INT64_MAX ? until_ns : minus(until_ns, base);
+        conditions->since_ns[i] =
+            since_ns == INT64_MIN ? since_ns : nvtxt_time_minus(since_ns, base);
+        conditions->until_ns[i] =
+            until_ns == INT64_MAX ? until_ns : nvtxt_time_minus(until_ns, base);
     }
 }
 
 // ---- Sources ------------------------------------------------------------------------------------
 
-bool report_source_is(const struct report_source *source, const struct report_word *word) {
+// Whether a source bears the word: its id, name, display name, or the name of its process.
+static bool is_word_of(const struct report_source *source, const struct report_word *word) {
     struct nvtxt_slice text = nvtxt_slice_of(word->text);
     return (word->is_number && word->number == source->id) ||
            (source->name.data && nvtxt_slice_equal(source->name, text)) ||
@@ -103,8 +97,7 @@ static const char *source_name(const void *context, size_t index) {
     if (name.len >= sizeof(names->texts[0])) {
         return "";
     }
-    snprintf(names->texts[index], sizeof(names->texts[0]), "%.*s", (int)name.len,
-             name.data ? name.data : "");
+    snprintf(names->texts[index], sizeof(names->texts[0]), "%.*s", (int)name.len, name.data ?: "");
     return names->texts[index];
 }
 
@@ -113,12 +106,12 @@ static int refuse_source(const struct report_conditions *conditions, const struc
     const struct report_capture *capture = conditions->capture;
     struct source_names names = {capture, calloc(3 * capture->source_count + 1, 64)};
     if (!names.texts) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     *fault = (struct report_fault){.option = "source", .text = nvtxt_slice_of(word->text)};
     const char *near = nvtxt_near(fault->text, source_name, &names);
     int len = snprintf(fault->sentence, sizeof(fault->sentence), "there is no such source%s%s%s",
-                       near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+                       near ? ", did you mean '" : "", near ?: "", near ? "'?" : "");
     // A few of those that are there.
     size_t room = sizeof(fault->sentence), count = 0;
     for (size_t i = 0; !near && i < capture->source_count && count < 5; i++, count++) {
@@ -138,7 +131,7 @@ static int refuse_source(const struct report_conditions *conditions, const struc
         snprintf(fault->sentence + len, room - (size_t)len, " and others");
     }
     free(names.texts);
-    return REPORT_SELECT_WRONG;
+    return NVTXT_WRONG;
 }
 
 static int look_at_sources(struct report_conditions *conditions, struct report_fault *fault) {
@@ -147,7 +140,7 @@ static int look_at_sources(struct report_conditions *conditions, struct report_f
     for (size_t i = 0; i < selection->sources_count; i++) {
         bool found = false;
         for (size_t j = 0; j < capture->source_count; j++) {
-            if (report_source_is(&capture->sources[j], &selection->sources[i])) {
+            if (is_word_of(&capture->sources[j], &selection->sources[i])) {
                 conditions->sources[j] = 1;
                 found = true;
             }
@@ -169,19 +162,19 @@ static int look_at_messages(struct report_conditions *conditions, struct report_
     }
     conditions->messages = calloc(capture->message_count + 1, 1);
     for (size_t i = 0; conditions->messages && i < capture->message_count; i++) {
-        int result = report_regex_search(selection->match, capture->messages[i]);
-        if (result == REPORT_REGEX_COSTLY) {
+        int r = report_regex_search(selection->match, capture->messages[i]);
+        if (r == REPORT_REGEX_COSTLY) {
             *fault = (struct report_fault){.option = "match",
                                            .text = nvtxt_slice_of(selection->match_text)};
             report_fault_set(fault, 1, "too costly: it takes too many steps");
-            return REPORT_SELECT_WRONG;
+            return NVTXT_WRONG;
         }
-        if (result < 0) {
-            return result;
+        if (r < 0) {
+            return r;
         }
-        conditions->messages[i] = result == REPORT_REGEX_YES;
+        conditions->messages[i] = r == REPORT_REGEX_YES;
     }
-    return conditions->messages ? 0 : -ENOMEM;
+    return conditions->messages ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static bool is_marker(const struct report_capture *capture, const struct report_marker *marker,
@@ -203,7 +196,7 @@ static int look_at_names(struct report_conditions *conditions) {
             conditions->names[i] |= is_marker(capture, &selection->within[j], &capture->names[i]);
         }
     }
-    return conditions->names ? 0 : -ENOMEM;
+    return conditions->names ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 // ---- The whole ----------------------------------------------------------------------------------
@@ -224,16 +217,14 @@ int report_conditions_init(struct report_conditions *conditions,
     };
     if (!conditions->since_ns || !conditions->until_ns || !conditions->domains ||
         !conditions->threads || !conditions->sources) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     look_at_stores(conditions, since_ns, until_ns);
     look_at_domains(conditions);
     look_at_threads(conditions);
-    int result = look_at_sources(conditions, fault);
-    if (result == 0) {
-        result = look_at_messages(conditions, fault);
-    }
-    return result != 0 ? result : look_at_names(conditions);
+    int r = look_at_sources(conditions, fault);
+    r = r ?: look_at_messages(conditions, fault);
+    return r ?: look_at_names(conditions);
 }
 
 void report_conditions_deinit(struct report_conditions *conditions) {

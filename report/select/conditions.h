@@ -4,13 +4,10 @@
 // asked which of them it fits.
 #pragma once
 
-#include <stdint.h>
-
-#include "report/load/capture.h"
 #include "report/select/selection.h"
 
 // One bit for each option, whatever the number of its values. SPAN is --since, --until and --last.
-enum report_condition {
+enum report_selection_bit {
     REPORT_FITS_DOMAINS = 1,
     REPORT_FITS_WITHIN = 2,
     REPORT_FITS_SPAN = 4,
@@ -41,7 +38,7 @@ struct report_conditions {
     uint32_t scope, category;
 };
 
-// `since_ns` and `until_ns` are those of report_selection_span(). Returns 0; REPORT_SELECT_WRONG
+// `since_ns` and `until_ns` are those of report_selection_span(). Returns 0; NVTXT_WRONG
 // with a fault for a --match that is too costly and for a --source that names nothing; or -ENOMEM.
 // Deinit in each case.
 int report_conditions_init(struct report_conditions *conditions,
@@ -50,8 +47,5 @@ int report_conditions_init(struct report_conditions *conditions,
                            int64_t until_ns, struct report_fault *fault);
 void report_conditions_deinit(struct report_conditions *conditions);
 
-// The bits of enum report_condition that an event fits. Asked for each event in turn, in order.
+// The bits of enum report_selection_bit that an event fits. Asked for each event in turn, in order.
 unsigned report_conditions_fit(struct report_conditions *conditions, size_t event);
-
-// Whether a source bears the word: its id, name, display name, or the name of its process.
-bool report_source_is(const struct report_source *source, const struct report_word *word);

@@ -9,7 +9,6 @@
 #include "protocol/base/buf.h"
 #include "protocol/base/slice.h"
 
-#define REPORT_SELECT_WRONG 1 // a result: the fault says what is wrong with a value
 #define REPORT_FAULT_BYTES 512
 
 struct report_fault {

@@ -5,11 +5,10 @@
 // closing slash. Last it is split. All faults are looked for, and the leftmost one is kept.
 #include "report/select/filter.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/select/regex.h"
+#include "protocol/base/origin.h"
 
 #define PREFIX "regex:"
 
@@ -85,12 +84,12 @@ static int compile(struct reader *reader, struct report_item *item, const struct
     if (!reader->filter->is_regex || reader->fault->column > 0) {
         return 0;
     }
-    int result = report_regex_new(&item->regex, item->name, sentence, &offset);
-    if (result > 0) {
+    int r = report_regex_new(&item->regex, item->name, sentence, &offset);
+    if (r > 0) {
         FAULT(reader, from[offset > 0 ? offset - 1 : 0].column, "%s", sentence);
         return 0;
     }
-    return result;
+    return r;
 }
 
 static int set_name(struct reader *reader, struct report_item *item, const struct character *from,
@@ -229,31 +228,31 @@ static void check_separators(struct reader *reader) {
 static int read_items(struct reader *reader) {
     struct report_filter *filter = reader->filter;
     char separator = filter->is_push_pop ? '/' : ',';
-    int result = 0;
+    int r = 0;
     if (reader->at == reader->end && !reader->closing && !filter->bottom && !filter->top) {
         FAULT(reader, reader->last,
               filter->has_domain ? "empty name; write '\\@' if the '@' belongs to the name"
                                  : "empty expression; write '*/' for every event");
         return 0;
     }
-    for (const struct character *from = reader->at; result == 0;) {
+    for (const struct character *from = reader->at; r == 0;) {
         const struct character *to = from;
         while (to < reader->end && !is_special(to, separator)) {
             to++;
         }
-        result = add_item(reader, from, to);
+        r = add_item(reader, from, to);
         if (to == reader->end) {
             break;
         }
         from = to + 1;
     }
-    return result;
+    return r;
 }
 
 static int read_all(struct reader *reader, struct nvtxt_slice text) {
     struct report_filter *filter = reader->filter;
     size_t hanging, begin = 0;
-    if (text.len >= sizeof(PREFIX) - 1 && memcmp(text.data, PREFIX, sizeof(PREFIX) - 1) == 0) {
+    if (nvtxt_starts_with(text, PREFIX)) {
         filter->is_regex = true;
         begin = sizeof(PREFIX) - 1;
     }
@@ -264,14 +263,14 @@ static int read_all(struct reader *reader, struct nvtxt_slice text) {
     if (hanging > 0) {
         FAULT(reader, hanging, "'\\' at the end; write '\\\\' for a backslash");
     }
-    int result = read_domain(reader);
-    if (result == 0) {
+    int r = read_domain(reader);
+    if (r == 0) {
         read_ends(reader);
         find_kind(reader);
         check_separators(reader);
-        result = read_items(reader);
+        r = read_items(reader);
     }
-    return result != 0 ? result : reader->fault->column > 0 ? REPORT_SELECT_WRONG : 0;
+    return r ?: reader->fault->column > 0 ? NVTXT_WRONG : 0;
 }
 
 int report_filter_parse(struct report_filter **filter, struct nvtxt_slice text,
@@ -281,19 +280,19 @@ int report_filter_parse(struct report_filter **filter, struct nvtxt_slice text,
     reader.chars = calloc(text.len + 1, sizeof(*reader.chars));
     fault->column = 0;
     if (new) {
-        new->text = strndup(text.data ? text.data : "", text.len);
+        new->text = strndup(text.data ?: "", text.len);
         new->items = calloc(text.len + 1, sizeof(*new->items));
         new->bytes = reader.bytes = malloc(text.len + 1);
     }
     bool ready = new &&reader.chars &&new->text &&new->items &&new->bytes;
-    int result = ready ? read_all(&reader, text) : -ENOMEM;
+    int r = ready ? read_all(&reader, text) : nvtxt_origin(-ENOMEM);
     free(reader.chars);
-    if (result != 0) {
+    if (r != 0) {
         report_filter_free(new);
         new = NULL;
     }
     *filter = new;
-    return result;
+    return r;
 }
 
 void report_filter_free(struct report_filter *filter) {
@@ -324,13 +323,13 @@ int report_item_matches(const struct report_filter *filter, bool exclude,
     if (!item->regex) {
         return nvtxt_slice_equal(item->name, name);
     }
-    int result = report_regex_search(item->regex, name);
-    if (result == REPORT_REGEX_COSTLY) {
+    int r = report_regex_search(item->regex, name);
+    if (r == REPORT_REGEX_COSTLY) {
         fault->option = exclude ? "nvtx-exclude" : "nvtx-include";
         fault->text = nvtxt_slice_of(filter->text);
         report_fault_set(fault, item->column, "too costly: '%.*s' takes too many steps",
                          (int)(item->name.len < 100 ? item->name.len : 100), item->name.data);
-        return -EINVAL;
+        return nvtxt_origin(-EINVAL);
     }
-    return result;
+    return r;
 }

@@ -4,12 +4,12 @@
 // hash table. There are few classes, so the bits of all messages take little memory.
 #include "report/select/filter_set.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/hash.h"
-#include "report/select/marker.h"
+#include "protocol/base/origin.h"
+#include "protocol/table/arrays.h"
+#include "protocol/table/hash.h"
 
 struct class {
     struct nvtxt_hash_node node;
@@ -98,13 +98,13 @@ static int find_domains(struct builder *builder, const struct report_set_filter 
         return 0;
     }
     for (uint32_t i = 0; i < set->capture->domain_count; i++) {
-        int result = filter->has_domain
-                         ? name_matches(builder, of, &filter->domain, domain_name(set->capture, i))
-                         : i == 0;
-        if (result < 0) {
-            return result;
+        int r = filter->has_domain
+                    ? name_matches(builder, of, &filter->domain, domain_name(set->capture, i))
+                    : i == 0;
+        if (r < 0) {
+            return r;
         }
-        if (result > 0) {
+        if (r > 0) {
             set_domain_bits(set, of, i);
         }
     }
@@ -116,21 +116,16 @@ static int find_domains(struct builder *builder, const struct report_set_filter 
 static int add_class(struct builder *builder, uint64_t hash, uint32_t *index) {
     struct report_filter_set *set = builder->set;
     size_t bytes = set->words * sizeof(*set->names);
-    if (builder->count == builder->room) {
-        size_t room = builder->room > 0 ? 2 * builder->room : 16;
-        uint64_t *names = realloc(set->names, room * bytes);
-        set->names = names ? names : set->names;
-        struct class **classes = realloc(builder->classes, room * sizeof(struct class *));
-        builder->classes = classes ? classes : builder->classes;
-        if (!names || !classes) {
-            return -ENOMEM;
-        }
-        builder->room = room;
+    size_t room = builder->room, wanted = builder->count + 1;
+    int r = nvtxt_grow(&set->names, &room, wanted, bytes);
+    r = r ?: nvtxt_grow(&builder->classes, &builder->room, wanted, sizeof(struct class *));
+    if (r < 0) {
+        return r;
     }
     struct class *class = calloc(1, sizeof(*class));
     if (!class || nvtxt_hash_add(&builder->table, &class->node, hash) != 0) {
         free(class);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     *index = class->index = (uint32_t)builder->count;
     memcpy(set->names + builder->count * set->words, builder->row, bytes);
@@ -160,13 +155,13 @@ static int match_message(struct builder *builder, uint32_t message) {
         size_t bit = of->first;
         for (size_t j = 0; j < of->filter->count; j++) {
             const struct report_item *item = &of->filter->items[j];
-            int result = item->kind != REPORT_ITEM_NAME
-                             ? 0
-                             : name_matches(builder, of, item, set->capture->messages[message]);
-            if (result < 0) {
-                return result;
+            int r = item->kind != REPORT_ITEM_NAME
+                        ? 0
+                        : name_matches(builder, of, item, set->capture->messages[message]);
+            if (r < 0) {
+                return r;
             }
-            if (result > 0) {
+            if (r > 0) {
                 some = true;
                 set_bit(builder->row, bit);
             }
@@ -176,26 +171,26 @@ static int match_message(struct builder *builder, uint32_t message) {
     if (!some) {
         return 0; // class 0
     }
-    int result = find_class(builder, &set->classes[message]);
+    int r = find_class(builder, &set->classes[message]);
     memset(builder->row, 0, set->words * sizeof(*builder->row));
-    return result;
+    return r;
 }
 
-static int build(struct builder *builder) {
+static int build_rows(struct builder *builder) {
     struct report_filter_set *set = builder->set;
     uint32_t none;
-    int result = find_class(builder, &none); // an empty row: class 0
-    for (size_t i = 0; i < set->count && result == 0; i++) {
+    int r = find_class(builder, &none); // an empty row: class 0
+    for (size_t i = 0; i < set->count && r == 0; i++) {
         if (set->filters[i].filter->is_push_pop) {
             set_stack_bits(set, &set->filters[i]);
         }
         set_bit(set->filters[i].exclude ? set->exclude : set->include, set->filters[i].final);
-        result = find_domains(builder, &set->filters[i]);
+        r = find_domains(builder, &set->filters[i]);
     }
-    for (uint32_t i = 0; i < set->capture->message_count && result == 0; i++) {
-        result = match_message(builder, i);
+    for (uint32_t i = 0; i < set->capture->message_count && r == 0; i++) {
+        r = match_message(builder, i);
     }
-    return result;
+    return r;
 }
 
 // ---- The set ------------------------------------------------------------------------------------
@@ -216,7 +211,7 @@ static int allocate(struct report_filter_set *set) {
     return set->stay && set->any && set->always && set->include && set->exclude && set->classes &&
                    set->lanes && set->ranges && set->has_lanes && set->has_ranges
                ? 0
-               : -ENOMEM;
+               : nvtxt_origin(-ENOMEM);
 }
 
 static int add_filters(struct report_filter_set *set, const struct report_selection *selection) {
@@ -231,8 +226,21 @@ static int add_filters(struct report_filter_set *set, const struct report_select
             exclude ? selection->excludes[i - set->includes] : selection->includes[i];
         bits = lay_out(&set->filters[i], bits);
     }
+    set->bits = bits;
     set->words = (bits + 63) / 64;
-    return set->filters ? 0 : -ENOMEM;
+    set->row_at = calloc(bits + 1, sizeof(*set->row_at));
+    return set->filters && set->row_at ? 0 : nvtxt_origin(-ENOMEM);
+}
+
+// Ranges move a bit up, never beyond the final one.
+static void lay_out_rows(struct report_filter_set *set) {
+    for (size_t i = 0; i < set->count; i++) {
+        const struct report_set_filter *of = &set->filters[i];
+        for (size_t bit = of->first; bit <= of->final; bit++) {
+            size_t width = of->filter->is_push_pop ? of->final / 64 - bit / 64 + 1 : 0;
+            set->row_at[bit + 1] = set->row_at[bit] + width;
+        }
+    }
 }
 
 int report_filter_set_init(struct report_filter_set *set, const struct report_capture *capture,
@@ -240,26 +248,26 @@ int report_filter_set_init(struct report_filter_set *set, const struct report_ca
     *set = (struct report_filter_set){.capture = capture};
     struct builder builder = {.set = set, .fault = fault};
     fault->column = 0;
-    int result = add_filters(set, selection);
-    if (result != 0 || set->count == 0) {
-        return result;
+    int r = add_filters(set, selection);
+    if (r != 0 || set->count == 0) {
+        return r;
     }
+    lay_out_rows(set);
     builder.row = calloc(set->words, sizeof(*builder.row));
-    result = builder.row ? allocate(set) : -ENOMEM;
-    if (result == 0) {
-        result = build(&builder);
-    }
+    r = builder.row ? allocate(set) : nvtxt_origin(-ENOMEM);
+    r = r ?: build_rows(&builder);
     for (size_t i = 0; i < builder.count; i++) {
         free(builder.classes[i]);
     }
     free(builder.classes);
     free(builder.row);
     nvtxt_hash_deinit(&builder.table);
-    return result < 0 && fault->column > 0 ? REPORT_SELECT_WRONG : result;
+    return r < 0 && fault->column > 0 ? NVTXT_WRONG : r;
 }
 
 void report_filter_set_deinit(struct report_filter_set *set) {
     free(set->filters);
+    free(set->row_at);
     free(set->stay);
     free(set->any);
     free(set->always);

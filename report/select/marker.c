@@ -2,9 +2,7 @@
 //
 // An escape gets shorter when it is read, so the text is rewritten where it stands: a reader and a
 // writer walk along it.
-#include "report/select/marker.h"
-
-#include <string.h>
+#include "report/select/selection.h"
 
 static bool is_default(struct nvtxt_slice name) {
     return nvtxt_slice_equal(name, NVTXT_SLICE(REPORT_DEFAULT_DOMAIN));
@@ -17,7 +15,7 @@ int report_marker_parse(char *text, struct report_marker *marker, struct report_
     for (; text[at]; at++) {
         if (text[at] == '@' && part == 1) {
             report_fault_set(fault, at + 1, "a second '@'; write '\\@' if it belongs to the name");
-            return REPORT_SELECT_WRONG;
+            return NVTXT_WRONG;
         }
         if (text[at] == '@') {
             if (parts[0].len == 0) {
@@ -33,7 +31,7 @@ int report_marker_parse(char *text, struct report_marker *marker, struct report_
     if (parts[part].len == 0) {
         report_fault_set(fault, at + 1, "empty %s; write '\\@' if an '@' belongs to the name",
                          part == 0 ? "name" : "domain");
-        return REPORT_SELECT_WRONG;
+        return NVTXT_WRONG;
     }
     marker->name = parts[0];
     marker->any_domain = nvtxt_slice_equal(parts[1], NVTXT_SLICE("*"));
@@ -54,7 +52,7 @@ int report_domain_next(char *text, char **at, struct nvtxt_slice *domain,
         report_fault_set(fault, (size_t)(from - text) + 1,
                          "empty domain; write 'default' for the default domain, '\\,' if a ',' "
                          "belongs to the name");
-        return REPORT_SELECT_WRONG;
+        return NVTXT_WRONG;
     }
     *at = *from ? from + 1 : NULL;
     if (nvtxt_slice_equal(*domain, NVTXT_SLICE("default")) || is_default(*domain)) {

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "protocol/base/scan.h"
 #include "protocol/lang/value.h"
 
 static const struct {
@@ -31,17 +32,13 @@ static struct nvtxt_slice without_blanks(struct nvtxt_slice text) {
 }
 
 static bool parse_integer(struct nvtxt_slice text, struct report_payload_condition *condition) {
-    bool negative = text.len > 0 && text.data[0] == '-';
+    struct nvtxt_scan in = nvtxt_scan(text);
+    bool negative = nvtxt_scan_take(&in, '-');
     uint64_t size = 0;
-    for (size_t i = negative; i < text.len; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9' || __builtin_mul_overflow(size, 10, &size) ||
-            __builtin_add_overflow(size, (uint64_t)(text.data[i] - '0'), &size)) {
-            return false;
-        }
-    }
+    bool fits = nvtxt_scan_is(&in, NVTXT_CHAR_DIGIT) && nvtxt_scan_take_uint(&in, &size);
     condition->is_negative = negative && size > 0;
     condition->size = size;
-    return text.len > negative;
+    return fits && nvtxt_scan_left(&in) == 0;
 }
 
 int report_payload_parse(struct nvtxt_slice text, struct report_payload_condition *condition,
@@ -49,33 +46,29 @@ int report_payload_parse(struct nvtxt_slice text, struct report_payload_conditio
     struct nvtxt_slice rest = without_blanks(text);
     for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
         struct nvtxt_slice op = nvtxt_slice_of(operators[i].text);
-        if (rest.len < op.len || !nvtxt_slice_equal((struct nvtxt_slice){rest.data, op.len}, op)) {
+        if (!nvtxt_starts_with(rest, operators[i].text)) {
             continue;
         }
         condition->op = operators[i].op;
         rest = without_blanks(after(rest, op.len));
         condition->is_real = !parse_integer(rest, condition);
-        int result = condition->is_real ? nvtxt_decimal_parse(rest, &condition->real) : 0;
-        if (result > 0) {
+        int r = condition->is_real ? nvtxt_decimal_parse(rest, &condition->real) : 0;
+        if (r > 0) {
             report_fault_set(fault, (size_t)(rest.data - text.data) + 1, "a number is missing");
-            return REPORT_SELECT_WRONG;
+            return NVTXT_WRONG;
         }
-        return result;
+        return r;
     }
     report_fault_set(fault, (size_t)(rest.data - text.data) + 1,
                      "an operator is missing: there are < <= = != >= and >, as in '> 5'");
-    return REPORT_SELECT_WRONG;
-}
-
-static int compare_sizes(uint64_t a, uint64_t b) {
-    return a < b ? -1 : a > b;
+    return NVTXT_WRONG;
 }
 
 static int compare_integers(bool a_negative, uint64_t a, bool b_negative, uint64_t b) {
     if (a_negative != b_negative) {
         return a_negative ? -1 : 1;
     }
-    return a_negative ? compare_sizes(b, a) : compare_sizes(a, b);
+    return a_negative ? NVTXT_ORDER(b, a) : NVTXT_ORDER(a, b);
 }
 
 // `real` is a number.
@@ -85,8 +78,8 @@ static int compare_real(double real, bool negative, uint64_t size) {
     if (fabs(whole) >= beyond) {
         return real < 0 ? -1 : 1;
     }
-    int result = compare_integers(whole < 0, (uint64_t)fabs(whole), negative, size);
-    return result != 0 ? result : real < whole ? -1 : real > whole;
+    int r = compare_integers(whole < 0, (uint64_t)fabs(whole), negative, size);
+    return r ?: NVTXT_ORDER(real, whole);
 }
 
 static int compare(const struct report_payload_condition *condition,

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "protocol/base/slice.h"
 #include "report/load/capture.h"
 #include "report/select/fault.h"
 
@@ -30,7 +29,7 @@ struct report_payload_condition {
     double real;
 };
 
-// Reads 'OP N'. Returns 0, REPORT_SELECT_WRONG, or -ENOMEM. `condition->text` is not set.
+// Reads 'OP N'. Returns 0, NVTXT_WRONG, or -ENOMEM. `condition->text` is not set.
 int report_payload_parse(struct nvtxt_slice text, struct report_payload_condition *condition,
                          struct report_fault *fault);
 

@@ -5,13 +5,14 @@
 // four times as high until it ends, and each repetition is paid from what the expression has for
 // its whole life. So expressions of ordinary cost search any number of texts, and one that is
 // exponential ends soon, on each computer at the same text.
-#include "report/select/regex.h"
+#include "report/select/filter.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+
+#include "protocol/base/origin.h"
 
 #define FREE_STEPS 2000    // of any text
 #define STEPS_A_BYTE 64    // and of its length
@@ -32,17 +33,17 @@ struct report_regex {
 static int compile(struct report_regex *regex, struct nvtxt_slice pattern,
                    char sentence[REPORT_REGEX_SENTENCE], size_t *offset) {
     int error;
-    regex->code = pcre2_compile((PCRE2_SPTR)(pattern.data ? pattern.data : ""), pattern.len,
+    regex->code = pcre2_compile((PCRE2_SPTR)(pattern.data ?: ""), pattern.len,
                                 PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C,
                                 &error, offset, NULL);
     if (regex->code) {
         return 0;
     }
     if (error == PCRE2_ERROR_NOMEMORY) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     pcre2_get_error_message(error, (PCRE2_UCHAR *)sentence, REPORT_REGEX_SENTENCE);
-    return 1;
+    return NVTXT_WRONG;
 }
 
 // Without JIT the interpreter does the same, only slower.
@@ -50,7 +51,7 @@ static int prepare(struct report_regex *regex) {
     regex->data = pcre2_match_data_create(1, NULL);
     regex->context = pcre2_match_context_create(NULL);
     if (!regex->data || !regex->context) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     pcre2_set_depth_limit(regex->context, DEPTH_MAX);
     pcre2_set_heap_limit(regex->context, HEAP_KIB);
@@ -67,15 +68,13 @@ static int prepare(struct report_regex *regex) {
 int report_regex_new(struct report_regex **regex, struct nvtxt_slice pattern,
                      char sentence[REPORT_REGEX_SENTENCE], size_t *offset) {
     *regex = calloc(1, sizeof(**regex));
-    int result = *regex ? compile(*regex, pattern, sentence, offset) : -ENOMEM;
-    if (result == 0) {
-        result = prepare(*regex);
-    }
-    if (result != 0) {
+    int r = *regex ? compile(*regex, pattern, sentence, offset) : nvtxt_origin(-ENOMEM);
+    r = r ?: prepare(*regex);
+    if (r != 0) {
         report_regex_free(*regex);
         *regex = NULL;
     }
-    return result;
+    return r;
 }
 
 void report_regex_free(struct report_regex *regex) {
@@ -88,30 +87,29 @@ void report_regex_free(struct report_regex *regex) {
     }
 }
 
-static int search(struct report_regex *regex, struct nvtxt_slice text, uint32_t limit) {
-    PCRE2_SPTR bytes = (PCRE2_SPTR)(text.data ? text.data : "");
+static int search_part(struct report_regex *regex, struct nvtxt_slice text, uint32_t limit) {
+    PCRE2_SPTR bytes = (PCRE2_SPTR)(text.data ?: "");
     pcre2_set_match_limit(regex->context, limit);
-    int result = pcre2_match(regex->code, bytes, text.len, 0, 0, regex->data, regex->context);
-    if (result == PCRE2_ERROR_JIT_STACKLIMIT) {
-        result =
-            pcre2_match(regex->code, bytes, text.len, 0, PCRE2_NO_JIT, regex->data, regex->context);
+    int r = pcre2_match(regex->code, bytes, text.len, 0, 0, regex->data, regex->context);
+    if (r == PCRE2_ERROR_JIT_STACKLIMIT) {
+        r = pcre2_match(regex->code, bytes, text.len, 0, PCRE2_NO_JIT, regex->data, regex->context);
     }
-    return result;
+    return r;
 }
 
 int report_regex_search(struct report_regex *regex, struct nvtxt_slice text) {
     uint64_t limit = FREE_STEPS + (uint64_t)text.len * STEPS_A_BYTE;
     limit = limit < UINT32_MAX / 4 ? limit : UINT32_MAX / 4;
-    int result = search(regex, text, (uint32_t)limit);
-    while (result == PCRE2_ERROR_MATCHLIMIT && regex->left > 0) {
+    int r = search_part(regex, text, (uint32_t)limit);
+    while (r == PCRE2_ERROR_MATCHLIMIT && regex->left > 0) {
         limit = limit * 4 < regex->left ? limit * 4 : regex->left;
         regex->left -= (uint32_t)limit;
-        result = search(regex, text, (uint32_t)limit);
+        r = search_part(regex, text, (uint32_t)limit);
     }
-    if (result == PCRE2_ERROR_NOMEMORY) {
-        return -ENOMEM;
+    if (r == PCRE2_ERROR_NOMEMORY) {
+        return nvtxt_origin(-ENOMEM);
     }
-    return result >= 0                     ? REPORT_REGEX_YES
-           : result == PCRE2_ERROR_NOMATCH ? REPORT_REGEX_NO
-                                           : REPORT_REGEX_COSTLY;
+    return r >= 0                     ? REPORT_REGEX_YES
+           : r == PCRE2_ERROR_NOMATCH ? REPORT_REGEX_NO
+                                      : REPORT_REGEX_COSTLY;
 }

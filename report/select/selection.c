@@ -4,36 +4,21 @@
 // first: what is read from it are views of the copy.
 #include "report/select/selection.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/chars.h"
 #include "protocol/base/limits.h"
-#include "protocol/base/near.h"
-#include "protocol/lang/colors.h"
-#include "protocol/text/times.h"
+#include "protocol/base/origin.h"
+#include "protocol/base/scan.h"
+#include "protocol/lang/names.h"
+#include "protocol/table/arrays.h"
+#include "protocol/text/forms.h"
 #include "report/select/filter.h"
-#include "report/select/regex.h"
 
 // ---- Lists --------------------------------------------------------------------------------------
 
-// Room for one more thing of `size` bytes in a list; NULL: no memory. The room doubles at powers of
-// two.
-static void *add(void *list, size_t *count, size_t size) {
-    void *things;
-    memcpy(&things, list, sizeof(things)); // a pointer to any type
-    if ((*count & (*count - 1)) == 0) {
-        things = realloc(things, (*count > 0 ? *count * 2 : 1) * size);
-        if (!things) {
-            return NULL;
-        }
-        memcpy(list, &things, sizeof(things));
-    }
-    return (char *)things + (*count)++ * size;
-}
 #define ADD(selection, list)                                                                       \
-    add(&(selection)->list, &(selection)->list##_count, sizeof(*(selection)->list))
+    nvtxt_add(&(selection)->list, &(selection)->list##_count, sizeof(*(selection)->list))
 
 static char *copy_text(struct report_selection *selection, const char *text) {
     char *copy = strdup(text);
@@ -81,20 +66,20 @@ struct value {
     struct report_fault *fault;
 };
 
-#define WRONG(value, ...) (report_fault_set((value)->fault, 0, __VA_ARGS__), REPORT_SELECT_WRONG)
+#define WRONG(value, ...) (report_fault_set((value)->fault, 0, __VA_ARGS__), NVTXT_WRONG)
 
 static int take_filter(struct value *value) {
     bool include = value->at == &value->selection->includes;
     struct report_filter *filter;
-    int result = report_filter_parse(&filter, nvtxt_slice_of(value->text), value->fault);
-    if (result != 0) {
-        return result;
+    int r = report_filter_parse(&filter, nvtxt_slice_of(value->text), value->fault);
+    if (r != 0) {
+        return r;
     }
     struct report_filter **place =
         include ? ADD(value->selection, includes) : ADD(value->selection, excludes);
     if (!place) {
         report_filter_free(filter);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     *place = filter;
     return 0;
@@ -102,27 +87,27 @@ static int take_filter(struct value *value) {
 
 static int take_domains(struct value *value) {
     bool include = value->at == &value->selection->domain_includes;
-    int result = 0;
-    for (char *at = value->text; at && result == 0;) {
+    int r = 0;
+    for (char *at = value->text; at && r == 0;) {
         struct nvtxt_slice domain;
-        result = report_domain_next(value->text, &at, &domain, value->fault);
-        if (result == 0) {
+        r = report_domain_next(value->text, &at, &domain, value->fault);
+        if (r == 0) {
             struct nvtxt_slice *place = include ? ADD(value->selection, domain_includes)
                                                 : ADD(value->selection, domain_excludes);
             if (!place) {
-                return -ENOMEM;
+                return nvtxt_origin(-ENOMEM);
             }
             *place = domain;
         }
     }
-    return result;
+    return r;
 }
 
 // The text of a marker is what messages quote, so another copy is changed.
 static int read_marker(struct value *value, struct report_marker *marker) {
     char *copy = copy_text(value->selection, value->text);
     *marker = (struct report_marker){.text = value->text};
-    return copy ? report_marker_parse(copy, marker, value->fault) : -ENOMEM;
+    return copy ? report_marker_parse(copy, marker, value->fault) : nvtxt_origin(-ENOMEM);
 }
 
 static int take_within(struct value *value) {
@@ -131,10 +116,10 @@ static int take_within(struct value *value) {
         return 0;
     }
     struct report_marker marker;
-    int result = read_marker(value, &marker);
-    struct report_marker *place = result == 0 ? ADD(value->selection, within) : NULL;
+    int r = read_marker(value, &marker);
+    struct report_marker *place = r == 0 ? ADD(value->selection, within) : NULL;
     if (!place) {
-        return result ? result : -ENOMEM;
+        return r ?: nvtxt_origin(-ENOMEM);
     }
     *place = marker;
     return 0;
@@ -180,7 +165,7 @@ static int take_id(struct value *value) {
     }
     uint32_t *place = is_pid ? ADD(value->selection, pids) : ADD(value->selection, tids);
     if (!place) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     *place = (uint32_t)number;
     return 0;
@@ -196,7 +181,7 @@ static int take_word(struct value *value) {
     struct report_word *place =
         is_source ? ADD(value->selection, sources) : ADD(value->selection, categories);
     if (!place) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     *place = (struct report_word){value->text, is_number, is_number ? (int64_t)number : 0};
     return 0;
@@ -222,7 +207,7 @@ static int take_kind(struct value *value) {
     }
     const char *near = nvtxt_near(nvtxt_slice_of(value->text), kind_name, NULL);
     return WRONG(value, "there is no such kind; there are mark, push/pop and start/end%s%s%s",
-                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+                 near ? "; did you mean '" : "", near ?: "", near ? "'?" : "");
 }
 
 static int take_color(struct value *value) {
@@ -234,11 +219,11 @@ static int take_color(struct value *value) {
     } else if (!nvtxt_color_parse(text, &color)) {
         const char *near = nvtxt_near(text, nvtxt_color_name, NULL);
         return WRONG(value, "no colour, such as Blue, #0000FF, #FF0000FF or 0xFF0000FF%s%s%s",
-                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+                     near ? "; did you mean '" : "", near ?: "", near ? "'?" : "");
     }
     uint32_t *place = ADD(value->selection, colors);
     if (!place) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     *place = color;
     return 0;
@@ -252,21 +237,20 @@ static int take_match(struct value *value) {
         return WRONG(value, "can be given once; 'a|b' matches both");
     }
     selection->match_text = value->text;
-    int result =
-        report_regex_new(&selection->match, nvtxt_slice_of(value->text), sentence, &offset);
-    if (result > 0) {
+    int r = report_regex_new(&selection->match, nvtxt_slice_of(value->text), sentence, &offset);
+    if (r > 0) {
         report_fault_set(value->fault, offset > 0 ? offset : 1, "%s", sentence);
-        return REPORT_SELECT_WRONG;
+        return NVTXT_WRONG;
     }
-    return result;
+    return r;
 }
 
 static int take_payload(struct value *value) {
     struct report_payload_condition condition = {.text = value->text};
-    int result = report_payload_parse(nvtxt_slice_of(value->text), &condition, value->fault);
-    struct report_payload_condition *place = result == 0 ? ADD(value->selection, payloads) : NULL;
+    int r = report_payload_parse(nvtxt_slice_of(value->text), &condition, value->fault);
+    struct report_payload_condition *place = r == 0 ? ADD(value->selection, payloads) : NULL;
     if (!place) {
-        return result ? result : -ENOMEM;
+        return r ?: nvtxt_origin(-ENOMEM);
     }
     *place = condition;
     return 0;
@@ -314,10 +298,6 @@ static const struct row {
     {0},
 };
 
-const char *report_selection_option(size_t index) {
-    return index < sizeof(rows) / sizeof(rows[0]) ? rows[index].name : NULL;
-}
-
 int report_selection_take(struct report_selection *selection, const char *option, const char *text,
                           struct report_fault *fault) {
     const struct row *row = rows;
@@ -326,18 +306,18 @@ int report_selection_take(struct report_selection *selection, const char *option
     }
     *fault = (struct report_fault){.option = row->name, .text = nvtxt_slice_of(text)};
     if (!row->name) {
-        return -EINVAL;
+        return nvtxt_origin(-EINVAL);
     }
-    struct value value = {selection, copy_text(selection, text ? text : ""),
-                          (char *)selection + row->at, fault};
+    struct value value = {selection, copy_text(selection, text ?: ""), (char *)selection + row->at,
+                          fault};
     if (!value.text) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
-    int result = row->take(&value);
-    if (result == 0 && row->has > 0) {
+    int r = row->take(&value);
+    if (r == 0 && row->has > 0) {
         *(bool *)((char *)selection + row->has) = true;
     }
-    return result;
+    return r;
 }
 
 int report_selection_check(const struct report_selection *selection, struct report_fault *fault) {
@@ -355,7 +335,7 @@ int report_selection_check(const struct report_selection *selection, struct repo
         return 0;
     }
     report_fault_set(fault, 0, "%s", sentence);
-    return REPORT_SELECT_WRONG;
+    return NVTXT_WRONG;
 }
 
 void report_selection_span(const struct report_selection *selection, int64_t now_ns,

@@ -8,18 +8,34 @@
 // This header is what the options of a command said.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "protocol/base/slice.h"
-#include "report/load/capture.h"
-#include "report/select/fault.h"
-#include "report/select/marker.h"
 #include "report/select/payload.h"
 
+// Names with a domain, NAME[@DOMAIN], and lists of domains, as options have them. Nothing is
+// allocated: the text is changed in place where it has escapes.
+
+// A name of the default domain, by which expressions and lists can call it.
+#define REPORT_DEFAULT_DOMAIN "<default domain>"
+
+// NAME[@DOMAIN], of --within and --iterations.
+struct report_marker {
+    const char *text; // as given
+    struct nvtxt_slice name;
+    struct nvtxt_slice domain; // empty: the default domain
+    bool any_domain;           // @*
+};
+
+// Reads NAME[@DOMAIN]: `\@` is an at sign, `@*` any domain. `text` is changed; the views point to
+// it. Returns 0 or NVTXT_WRONG.
+int report_marker_parse(char *text, struct report_marker *marker, struct report_fault *fault);
+
+// Takes the next domain of a comma list: `default` is the default domain, an empty slice, `\,` a
+// comma, `\default` a domain of that name. `*at` starts at the text, which is changed, and is NULL
+// after the last one. Returns 0 or NVTXT_WRONG.
+int report_domain_next(char *text, char **at, struct nvtxt_slice *domain,
+                       struct report_fault *fault);
+
 struct report_filter; // report/select/filter.h
-struct report_regex;  // report/select/regex.h
+struct report_regex;  // report/select/filter.h
 
 struct report_word { // of --source and --category: a name or a number
     const char *text;
@@ -63,15 +79,12 @@ void report_selection_deinit(struct report_selection *selection); // a zeroed on
 
 // Takes an option of SELECT: its name without dashes, such as "nvtx-include", and its value (NULL
 // for expect-some). The value is copied, but `fault->text` is borrowed from it. Returns 0,
-// REPORT_SELECT_WRONG (report/select/fault.h), or -ENOMEM.
+// NVTXT_WRONG (report/select/fault.h), or -ENOMEM.
 int report_selection_take(struct report_selection *selection, const char *option, const char *text,
                           struct report_fault *fault);
 
-// The names of these options, in the order of the manual; NULL after the last one.
-const char *report_selection_option(size_t index);
-
 // After the last option: those that exclude each other. `fault->text.data` is NULL then: the
-// sentence stands for itself. Returns 0 or REPORT_SELECT_WRONG.
+// sentence stands for itself. Returns 0 or NVTXT_WRONG.
 int report_selection_check(const struct report_selection *selection, struct report_fault *fault);
 
 // The span of --since, --until and --last: events that end at its first time or later and start at

@@ -2,21 +2,18 @@
 //
 // The selected events of each thread stand side by side, in order. What a filter takes is kept
 // until another filter comes: a script asks for the same one range after range.
-#include "report/serve/captured.h"
+#include "report/serve/objects.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/catalogue/catalogue.h"
+#include "protocol/base/origin.h"
 #include "report/metric/definitions.h"
 #include "report/metric/metric.h"
-#include "report/render/render_event.h"
+#include "report/render/render.h"
 #include "report/render/render_metric.h"
 #include "report/select/filter_set.h"
-#include "report/select/sweep.h"
-#include "report/serve/event_metrics.h"
 #include "report/serve/open_ranges.h"
 
 struct captured {
@@ -29,10 +26,10 @@ struct captured {
     struct report_open_ranges *open; // NULL until somebody asks
     struct report_scopes *scopes;    // the same
     struct report_metrics *metrics;
-    struct report_metrics *given;                 // instead of `metrics`; borrowed; NULL: those
+    struct report_metrics *summary;               // instead of `metrics`; borrowed; NULL: those
     const struct report_definitions *definitions; // borrowed; NULL: none
-    char *taken_key;                              // the filters of `taken`; owned; NULL: none yet
-    uint64_t *taken;                              // a bit for each event of the model; owned
+    char *hits_key;                               // the filters of `hits`; owned; NULL: none yet
+    uint64_t *hits;                               // a bit for each event of the model; owned
 };
 
 static const struct captured *captured_of(const struct report_objects *objects) {
@@ -65,14 +62,14 @@ static int name_range(const struct report_objects *objects, size_t range, struct
         name->data = store_arena_copy(arena, made, (size_t)len);
         name->len = (size_t)len;
     }
-    return name->data ? 0 : -ENOMEM;
+    return name->data ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static struct nvtxt_slice name_action(const struct report_objects *objects, size_t range,
                                       size_t action, enum report_base base) {
     (void)base;
     const struct report_capture *capture = captured_of(objects)->model->capture;
-    return report_message(capture, &capture->events[event_of(objects, range, action)]);
+    return report_event_text(capture, &capture->events[event_of(objects, range, action)]);
 }
 
 static int list_metrics(const struct report_objects *objects, size_t range, size_t action,
@@ -97,81 +94,66 @@ static void write_event(struct report_objects *objects, size_t range, size_t act
 
 // ---- The summary --------------------------------------------------------------------------------
 
-// "capture", or what it is the part for: as the heading of a report.
+// As the heading of a report; "capture" for all of it.
 static int name_summary(const struct report_objects *objects, struct store_arena *arena,
                         struct nvtxt_slice *name) {
     const struct captured *captured = captured_of(objects);
-    const struct report_scope *scope =
-        captured->given ? report_metrics_scope(captured->given) : NULL;
-    char digits[REPORT_ID_DIGITS];
-    if (!scope || !scope->has_id) {
-        *name = NVTXT_SLICE("capture");
+    struct nvtxt_buf text = {.len = 0};
+    *name = NVTXT_SLICE("capture");
+    if (!captured->summary) {
         return 0;
     }
-    struct nvtxt_slice id = report_render_id(&scope->id, digits);
-    size_t word = strlen(scope->kind_word);
-    char *text = store_arena_take(arena, word + 1 + id.len, 1);
-    if (!text) {
-        return -ENOMEM;
-    }
-    memcpy(text, scope->kind_word, word);
-    text[word] = ' ';
-    memcpy(text + word + 1, id.data, id.len);
-    *name = (struct nvtxt_slice){text, word + 1 + id.len};
-    return 0;
+    report_render_scope_text(&text, report_metrics_scope(captured->summary));
+    name->data = nvtxt_buf_failed(&text) ? NULL : store_arena_copy(arena, text.data, text.len);
+    name->len = text.len;
+    nvtxt_buf_deinit(&text);
+    return name->data ? 0 : nvtxt_origin(-ENOMEM);
 }
 
-static size_t count_summary(const struct captured *captured, size_t *listed) {
-    struct report_catalogue_cursor cursor = {0};
+int report_objects_list(const struct report_definitions *definitions, struct store_arena *arena,
+                        const char *const **names) {
+    struct report_name_cursor cursor = {0};
     size_t count = 0;
-    *listed = 0;
-    while (report_catalogue_next(&cursor)) {
-        (*listed)++;
-    }
-    while (captured->definitions && report_definitions_name(captured->definitions, count)) {
+    while (report_name_next(&cursor, definitions)) {
         count++;
     }
-    return *listed + count;
-}
-
-static int list_summary(struct report_objects *objects, struct store_arena *arena,
-                        const char *const **names) {
-    const struct captured *captured = captured_of(objects);
-    struct report_catalogue_cursor cursor = {0};
-    size_t listed, count = count_summary(captured, &listed);
     const char **list = store_arena_take(arena, (count + 1) * sizeof(*list), sizeof(*list));
-    if (!list) {
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < listed && report_catalogue_next(&cursor); i++) {
-        list[i] = store_arena_copy(arena, cursor.name, strlen(cursor.name));
+    cursor = (struct report_name_cursor){0};
+    for (size_t i = 0; list && i < count; i++) {
+        const char *name = report_name_next(&cursor, definitions);
+        list[i] = name ? store_arena_copy(arena, name, strlen(name)) : NULL;
         if (!list[i]) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
     }
-    for (size_t i = listed; i < count; i++) {
-        list[i] = report_definitions_name(captured->definitions, i - listed);
+    if (!list) {
+        return nvtxt_origin(-ENOMEM);
     }
     list[count] = NULL;
     *names = list;
     return 0;
 }
 
+static int list_summary(struct report_objects *objects, struct store_arena *arena,
+                        const char *const **names) {
+    return report_objects_list(captured_of(objects)->definitions, arena, names);
+}
+
 static int get_summary(struct report_objects *objects, const char *name,
                        const struct report_metric **metric) {
     struct captured *captured = (struct captured *)objects;
-    int result = 0;
-    if (captured->given) {
-        return report_metrics_get(captured->given, name, metric);
+    int r = 0;
+    if (captured->summary) {
+        return report_metrics_get(captured->summary, name, metric);
     }
     if (!captured->scopes) {
-        result = report_scopes_new(&captured->scopes, captured->model, REPORT_SCOPE_CAPTURE);
+        r = report_scopes_new(&captured->scopes, captured->model, REPORT_SCOPE_CAPTURE);
     }
-    if (result == 0 && !captured->metrics) {
-        result = report_metrics_new(&captured->metrics, captured->model,
-                                    report_scopes_at(captured->scopes, 0), NULL);
+    if (r == 0 && !captured->metrics) {
+        r = report_metrics_new(&captured->metrics, captured->model,
+                               report_scopes_at(captured->scopes, 0), NULL);
     }
-    return result ? result : report_metrics_get(captured->metrics, name, metric);
+    return r ?: report_metrics_get(captured->metrics, name, metric);
 }
 
 static void forget_summary(struct report_objects *objects) {
@@ -183,42 +165,40 @@ static void forget_summary(struct report_objects *objects) {
 
 // ---- Filters and states -------------------------------------------------------------------------
 
-static int sweep(struct captured *captured, const struct report_selection *filters,
-                 struct report_fault *fault) {
+static int sweep_events(struct captured *captured, const struct report_selection *filters,
+                        struct report_fault *fault) {
     struct report_filter_set set;
     const struct report_capture *capture = captured->model->capture;
-    int result = report_filter_set_init(&set, capture, filters, fault);
-    uint64_t *seen = result == 0 ? calloc(set.words + 1, sizeof(*seen)) : NULL;
-    if (result == 0) {
-        result = seen ? 0 : -ENOMEM;
-    }
-    if (result == 0 && set.count == 0) {
-        memset(captured->taken, 0xFF, (captured->model->count / 64 + 1) * sizeof(uint64_t));
-    } else if (result == 0) {
-        memset(captured->taken, 0, (captured->model->count / 64 + 1) * sizeof(uint64_t));
-        result = report_sweep(&set, captured->taken, seen);
+    int r = report_filter_set_init(&set, capture, filters, fault);
+    uint64_t *seen = r == 0 ? calloc(set.words + 1, sizeof(*seen)) : NULL;
+    r = r ?: seen ? 0 : nvtxt_origin(-ENOMEM);
+    if (r == 0 && set.count == 0) {
+        memset(captured->hits, 0xFF, (captured->model->count / 64 + 1) * sizeof(uint64_t));
+    } else if (r == 0) {
+        memset(captured->hits, 0, (captured->model->count / 64 + 1) * sizeof(uint64_t));
+        r = report_sweep(&set, captured->hits, seen);
     }
     free(seen);
     report_filter_set_deinit(&set);
-    return result;
+    return r;
 }
 
 static int take_filters(struct captured *captured, const struct report_selection *filters,
                         const char *key, struct report_fault *fault) {
-    if (captured->taken_key && strcmp(captured->taken_key, key) == 0) {
+    if (captured->hits_key && strcmp(captured->hits_key, key) == 0) {
         return 0;
     }
-    free(captured->taken_key);
-    captured->taken_key = NULL;
-    if (!captured->taken) {
-        captured->taken = malloc((captured->model->count / 64 + 1) * sizeof(uint64_t));
+    free(captured->hits_key);
+    captured->hits_key = NULL;
+    if (!captured->hits) {
+        captured->hits = malloc((captured->model->count / 64 + 1) * sizeof(uint64_t));
     }
-    int result = captured->taken ? sweep(captured, filters, fault) : -ENOMEM;
-    if (result == 0) {
-        captured->taken_key = strdup(key);
-        result = captured->taken_key ? 0 : -ENOMEM;
+    int r = captured->hits ? sweep_events(captured, filters, fault) : nvtxt_origin(-ENOMEM);
+    if (r == 0) {
+        captured->hits_key = strdup(key);
+        r = captured->hits_key ? 0 : nvtxt_origin(-ENOMEM);
     }
-    return result;
+    return r;
 }
 
 static int list_by_nvtx(struct report_objects *objects, size_t range,
@@ -226,32 +206,54 @@ static int list_by_nvtx(struct report_objects *objects, size_t range,
                         struct store_arena *arena, const uint32_t **actions, size_t *count,
                         struct report_fault *fault) {
     struct captured *captured = (struct captured *)objects;
-    int result = take_filters(captured, filters, key, fault);
-    if (result) {
-        return result;
+    int r = take_filters(captured, filters, key, fault);
+    if (r) {
+        return r;
     }
     size_t all = count_actions(objects, range);
     uint32_t *list = store_arena_take(arena, (all + 1) * sizeof(*list), sizeof(*list));
     *count = 0;
     for (size_t i = 0; list && i < all; i++) {
-        if (report_bit(captured->taken, event_of(objects, range, i))) {
+        if (report_bit(captured->hits, event_of(objects, range, i))) {
             list[(*count)++] = (uint32_t)i;
         }
     }
     *actions = list;
-    return list ? 0 : -ENOMEM;
+    return list ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static int write_state(struct report_objects *objects, size_t range, size_t action,
                        struct store_arena *arena, struct report_json *json) {
     struct captured *captured = (struct captured *)objects;
-    int result = captured->open ? 0 : report_open_ranges_new(&captured->open, captured->model);
-    return result ? result
-                  : report_open_ranges_write(captured->open, event_of(objects, range, action),
-                                             arena, json);
+    int r = captured->open ? 0 : report_open_ranges_new(&captured->open, captured->model);
+    if (r != 0) {
+        return r;
+    }
+    return report_open_ranges_write(captured->open, event_of(objects, range, action), arena, json);
 }
 
 // ---- All ----------------------------------------------------------------------------------------
+
+static void free_captured(struct report_objects *objects) {
+    struct captured *captured = (struct captured *)objects;
+    report_open_ranges_free(captured->open);
+    report_metrics_free(captured->metrics);
+    report_scopes_free(captured->scopes);
+    report_events_deinit(&captured->written);
+    free(captured->threads);
+    free(captured->first);
+    free(captured->events);
+    free(captured->hits_key);
+    free(captured->hits);
+    free(captured);
+}
+
+static void set_scope(struct report_objects *objects, struct report_metrics *metrics,
+                      const struct report_definitions *definitions) {
+    struct captured *captured = (struct captured *)objects;
+    captured->summary = metrics;
+    captured->definitions = definitions;
+}
 
 static const struct report_objects_calls calls = {
     .count = count_actions,
@@ -266,6 +268,8 @@ static const struct report_objects_calls calls = {
     .by_nvtx = list_by_nvtx,
     .state = write_state,
     .event = write_event,
+    .set_scope = set_scope,
+    .free = free_captured,
 };
 
 // Puts the selected events of each thread side by side. `next` has a place for each thread.
@@ -293,7 +297,7 @@ static void place_events(struct captured *captured, size_t *next) {
     }
 }
 
-static int fill(struct captured *captured) {
+static int fill_objects(struct captured *captured) {
     const struct report_capture *capture = captured->model->capture;
     const struct report_store *store = &capture->stores[0];
     size_t threads = capture->thread_count + 1;
@@ -304,51 +308,29 @@ static int fill(struct captured *captured) {
     captured->first = calloc(threads, sizeof(*captured->first));
     captured->events = calloc(captured->model->selected + 1, sizeof(*captured->events));
     size_t *next = calloc(threads, sizeof(*next));
-    int result = captured->threads && captured->first && captured->events && next ? 0 : -ENOMEM;
-    if (result == 0) {
+    int r = captured->threads && captured->first && captured->events && next
+                ? 0
+                : nvtxt_origin(-ENOMEM);
+    if (r == 0) {
         place_events(captured, next);
-        result = report_events_init(&captured->written, captured->model);
+        r = report_events_init(&captured->written, captured->model);
     }
     free(next);
-    return result;
+    return r;
 }
 
 int report_captured_new(struct report_objects **objects, struct report_model *model) {
     struct captured *captured = calloc(1, sizeof(*captured));
     *objects = NULL;
     if (!captured) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     captured->model = model;
-    int result = fill(captured);
-    if (result) {
-        report_captured_free(&captured->objects);
-        return result;
+    int r = fill_objects(captured);
+    if (r) {
+        free_captured(&captured->objects);
+        return r;
     }
     *objects = &captured->objects;
     return 0;
-}
-
-void report_captured_summarize(struct report_objects *objects, struct report_metrics *metrics,
-                               const struct report_definitions *definitions) {
-    struct captured *captured = (struct captured *)objects;
-    captured->given = metrics;
-    captured->definitions = definitions;
-}
-
-void report_captured_free(struct report_objects *objects) {
-    struct captured *captured = (struct captured *)objects;
-    if (!captured) {
-        return;
-    }
-    report_open_ranges_free(captured->open);
-    report_metrics_free(captured->metrics);
-    report_scopes_free(captured->scopes);
-    report_events_deinit(&captured->written);
-    free(captured->threads);
-    free(captured->first);
-    free(captured->events);
-    free(captured->taken_key);
-    free(captured->taken);
-    free(captured);
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One table has a line for each metric, with the kinds of events that have it.
-#include "report/serve/event_metrics.h"
+#include "report/serve/objects.h"
 
-#include <errno.h>
 #include <string.h>
 
-#include "report/model/name_text.h"
+#include "protocol/base/origin.h"
 
 #define RANGES (1 << REPORT_PUSH_POP | 1 << REPORT_START_END)
 #define ALL (RANGES | 1 << REPORT_MARK)
@@ -48,16 +47,16 @@ static int put_duration(struct making *making, uint64_t duration) {
 }
 
 static int make_message(struct making *making) {
-    return put_text(making, report_message(making->model->capture, making->event));
+    return put_text(making, report_event_text(making->model->capture, making->event));
 }
 
 static int make_name(struct making *making) {
     const struct report_capture *capture = making->model->capture;
     struct nvtxt_slice domain = report_domain(capture, making->event);
-    struct nvtxt_slice message = report_message(capture, making->event);
+    struct nvtxt_slice message = report_event_text(capture, making->event);
     char *text = store_arena_take(making->arena, domain.len + message.len + 1, 1);
     if (!text) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (domain.len > 0) {
         memcpy(text, domain.data, domain.len);
@@ -116,7 +115,7 @@ static int make_start(struct making *making) {
 }
 
 static int make_end(struct making *making) {
-    return put_time(making, making->event->end);
+    return put_time(making, report_given_end(making->model->capture, making->event));
 }
 
 bool report_event_payload(const struct report_event *event, struct report_value *value) {
@@ -240,7 +239,7 @@ int report_event_metric_names(const struct report_model *model, uint32_t event,
         list[count] = NULL;
     }
     *names = list;
-    return list ? 0 : -ENOMEM;
+    return list ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 int report_event_metric(const struct report_model *model, uint32_t event, const char *name,
@@ -255,7 +254,7 @@ int report_event_metric(const struct report_model *model, uint32_t event, const 
     }
     struct report_metric *made = store_arena_make(arena, sizeof(*made));
     if (!made) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     struct making making = {model, event, &model->capture->events[event], arena, made};
     made->name = row->name;

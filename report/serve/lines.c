@@ -4,17 +4,18 @@
 // has no room; of a line that is too long nothing is kept.
 #include "report/serve/lines.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "protocol/base/origin.h"
 
 #define READ_BYTES ((size_t)64 * 1024)
 
 int report_lines_init(struct report_lines *lines, int fd, size_t most) {
     *lines = (struct report_lines){.fd = fd, .most = most, .room = most + 1 + READ_BYTES};
     lines->data = malloc(lines->room);
-    return lines->data ? 0 : -ENOMEM;
+    return lines->data ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 void report_lines_deinit(struct report_lines *lines) {
@@ -22,8 +23,8 @@ void report_lines_deinit(struct report_lines *lines) {
     lines->data = NULL;
 }
 
-static enum report_lines_result take(struct report_lines *lines, size_t len, size_t used,
-                                     struct nvtxt_slice *line) {
+static enum report_lines_result take_line(struct report_lines *lines, size_t len, size_t used,
+                                          struct nvtxt_slice *line) {
     bool skipped = lines->skips;
     *line = (struct nvtxt_slice){lines->data + lines->start, len};
     lines->start += used;
@@ -38,12 +39,12 @@ enum report_lines_result report_lines_take(struct report_lines *lines, struct nv
                           : NULL;
     if (end) {
         size_t len = (size_t)(end - lines->data) - lines->start;
-        return take(lines, len, len + 1, line);
+        return take_line(lines, len, len + 1, line);
     }
     size_t left = lines->end - lines->start;
     lines->scanned = lines->end;
     if (lines->ended) {
-        return left > 0 || lines->skips ? take(lines, left, left, line) : REPORT_LINES_END;
+        return left > 0 || lines->skips ? take_line(lines, left, left, line) : REPORT_LINES_END;
     }
     if (left > lines->most || lines->skips) {
         lines->skips = true;
@@ -62,7 +63,7 @@ int report_lines_read(struct report_lines *lines) {
     }
     ssize_t got = read(lines->fd, lines->data + lines->end, lines->room - lines->end);
     if (got < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     lines->ended = got == 0;
     lines->end += (size_t)got;

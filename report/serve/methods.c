@@ -2,17 +2,18 @@
 //
 // Each method takes its parameters first and refuses what is wrong with them; then it begins its
 // result, and writes it as it goes, so that a long reply needs no memory of its own.
-#include "report/serve/methods.h"
+#include "report/serve/request.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "protocol/base/buf.h"
+#include "protocol/base/origin.h"
+#include "report/launch/launches.h"
 #include "report/render/render_metric.h"
 #include "report/select/filter.h"
-#include "report/serve/metric_words.h"
+#include "report/table/number.h"
 
 #define MOST_VALUES 65536 // of a metric in one reply of `values`
 
@@ -33,19 +34,28 @@ static int take_range(struct call *call) {
 }
 
 static int take_action(struct call *call) {
-    int result = take_range(call);
-    return result ? result
-                  : report_request_index(call->request, "action",
-                                         call->calls->count(call->objects, call->range),
-                                         &call->action);
+    int r = take_range(call);
+    if (r != 0) {
+        return r;
+    }
+    return report_request_index(call->request, "action",
+                                call->calls->count(call->objects, call->range), &call->action);
 }
 
-// Both null: everything.
+// Both null: everything, or the action of the scope, which is taken then.
+static bool takes_all(struct call *call, bool *scope) {
+    bool all = !report_request_param(call->request, "range") &&
+               !report_request_param(call->request, "action");
+    *scope = all && call->objects->has_scope;
+    call->range = *scope ? REPORT_RANGE_OF_SCOPE : call->range;
+    return all;
+}
+
 static int take_action_or_all(struct call *call, bool *all) {
-    *all = !report_request_param(call->request, "range") &&
-           !report_request_param(call->request, "action");
+    bool scope;
+    *all = takes_all(call, &scope) && !scope;
     if (!*all) {
-        return take_action(call);
+        return scope ? 0 : take_action(call);
     }
     return call->calls->summary
                ? 0
@@ -54,31 +64,31 @@ static int take_action_or_all(struct call *call, bool *all) {
 
 // A part of the actions of a range, cut at its end.
 static int take_part(struct call *call, size_t most, size_t *first, size_t *count) {
-    int result = take_range(call);
-    result = result ? result : report_request_number(call->request, "first", 0, first);
-    result = result ? result : report_request_number(call->request, "count", most, count);
-    if (result == 0) {
+    int r = take_range(call);
+    r = r ?: report_request_number(call->request, "first", 0, first);
+    r = r ?: report_request_number(call->request, "count", most, count);
+    if (r == 0) {
         size_t all = call->calls->count(call->objects, call->range);
         size_t left = *first < all ? all - *first : 0;
         *count = *count < most ? *count : most;
         *count = *count < left ? *count : left;
     }
-    return result;
+    return r;
 }
 
 // The names of `names`; NULL when the parameter is not there.
 static int take_names(struct call *call, const char *const **names) {
     const json_t *texts, *text;
     size_t i;
-    int result = report_request_texts(call->request, "names", &texts);
+    int r = report_request_texts(call->request, "names", &texts);
     *names = NULL;
-    if (result || !texts) {
-        return result;
+    if (r || !texts) {
+        return r;
     }
     const char **copy =
         store_arena_take(call->arena, (json_array_size(texts) + 1) * sizeof(*copy), sizeof(*copy));
     if (!copy) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     json_array_foreach(texts, i, text) {
         copy[i] = json_string_value(text);
@@ -105,16 +115,15 @@ static int run_hello(struct call *call) {
 static int run_range(struct call *call) {
     struct report_json *json = &call->request->out;
     struct nvtxt_slice name;
-    int result = take_range(call);
-    result =
-        result ? result : call->calls->range_name(call->objects, call->range, call->arena, &name);
-    if (result == 0) {
+    int r = take_range(call);
+    r = r ?: call->calls->range_name(call->objects, call->range, call->arena, &name);
+    if (r == 0) {
         report_request_begin(call->request, call->out);
         report_json_uint(json, "actions", call->calls->count(call->objects, call->range));
         report_json_slice(json, "name", name);
         report_request_end(call->request);
     }
-    return result;
+    return r;
 }
 
 static void put_name(struct call *call, const char *member, enum report_base base) {
@@ -125,8 +134,8 @@ static void put_name(struct call *call, const char *member, enum report_base bas
 static int name_action(struct call *call, bool all, struct nvtxt_slice *name,
                        const char *const **names) {
     if (all) {
-        int result = call->calls->summary_name(call->objects, call->arena, name);
-        return result ? result : call->calls->summary_names(call->objects, call->arena, names);
+        int r = call->calls->summary_name(call->objects, call->arena, name);
+        return r ?: call->calls->summary_names(call->objects, call->arena, names);
     }
     *name =
         call->calls->action_name(call->objects, call->range, call->action, REPORT_BASE_FUNCTION);
@@ -138,10 +147,10 @@ static int run_action(struct call *call) {
     struct nvtxt_slice name;
     const char *const *names;
     bool all;
-    int result = take_action_or_all(call, &all);
-    result = result ? result : name_action(call, all, &name, &names);
-    if (result) {
-        return result;
+    int r = take_action_or_all(call, &all);
+    r = r ?: name_action(call, all, &name, &names);
+    if (r) {
+        return r;
     }
     report_request_begin(call->request, call->out);
     report_json_slice(json, "name", name);
@@ -162,7 +171,8 @@ static int run_action(struct call *call) {
 
 static void put_words(struct report_json *json, const struct report_metric *metric) {
     const struct report_metric_words words = report_metric_words(metric->name);
-    report_json_text(json, "description", metric->description ? metric->description : "");
+    const char *said = metric->description ?: "";
+    report_json_text(json, "description", *said ? said : words.description);
     report_json_text(json, "metricType", words.type);
     report_json_text(json, "subtype", words.subtype);
     report_json_text(json, "rollup", words.rollup);
@@ -185,41 +195,41 @@ static int get_metric(struct call *call, bool all, const char *name,
 
 static int put_metrics(struct call *call, bool all, const char *const *names) {
     struct report_json *json = &call->request->out;
-    int result = 0;
+    int r = 0;
     report_request_begin(call->request, call->out);
     report_json_array(json, "metrics");
-    for (; *names && result == 0; names++) {
+    for (; *names && r == 0; names++) {
         const struct report_metric missing = {
             .name = *names, .unit = "", .type = REPORT_DOUBLE, .na = "no such metric"};
         const struct report_metric *metric = NULL;
-        result = get_metric(call, all, *names, &metric);
-        if (result == 0) {
-            put_metric(json, metric ? metric : &missing);
+        r = get_metric(call, all, *names, &metric);
+        if (r == 0) {
+            put_metric(json, metric ?: &missing);
         }
     }
     report_json_end_array(json);
     report_request_end(call->request);
-    return result;
+    return r;
 }
 
 static int run_metrics(struct call *call) {
     const char *const *names;
     bool all;
-    int result = take_action_or_all(call, &all);
-    result = result ? result : take_names(call, &names);
-    if (result) {
-        return result;
+    int r = take_action_or_all(call, &all);
+    r = r ?: take_names(call, &names);
+    if (r) {
+        return r;
     }
     if (!names) {
-        result = all ? call->calls->summary_names(call->objects, call->arena, &names)
-                     : call->calls->metric_names(call->objects, call->range, call->action,
-                                                 call->arena, &names);
+        r = all ? call->calls->summary_names(call->objects, call->arena, &names)
+                : call->calls->metric_names(call->objects, call->range, call->action, call->arena,
+                                            &names);
     }
-    result = result ? result : put_metrics(call, all, names);
+    r = r ?: put_metrics(call, all, names);
     if (all) {
         call->calls->summary_done(call->objects);
     }
-    return result;
+    return r;
 }
 
 // ---- Values of many actions ---------------------------------------------------------------------
@@ -233,7 +243,7 @@ static uint8_t put_value(struct report_json *json, const struct report_metric *m
         return metric ? NO_TYPE : ABSENT;
     }
     if (metric->type == REPORT_FLOAT || metric->type == REPORT_DOUBLE) {
-        const char *na = report_json_na_of(metric->value.real);
+        const char *na = report_number_word(metric->value.real);
         if (na) {
             report_json_text(json, NULL, na);
         } else {
@@ -276,15 +286,14 @@ static int put_column(struct call *call, const char *name, size_t first, size_t 
     struct report_json *json = &call->request->out;
     const struct report_metric *metric = NULL;
     struct report_metric shown = {.name = name, .unit = "", .description = ""};
-    int result = 0;
+    int r = 0;
     report_json_object(json, NULL);
     report_json_text(json, "name", name);
     report_json_array(json, "values");
-    for (size_t i = 0; i < count && result == 0; i++) {
+    for (size_t i = 0; i < count && r == 0; i++) {
         store_arena_reset(call->arena, STORE_CHUNK_BYTES);
-        result =
-            call->calls->metric(call->objects, call->range, first + i, name, call->arena, &metric);
-        metric = result == 0 ? metric : NULL;
+        r = call->calls->metric(call->objects, call->range, first + i, name, call->arena, &metric);
+        metric = r == 0 ? metric : NULL;
         types[i] = put_value(json, metric);
         if (metric && !*shown.description) {
             shown.unit = metric->unit;
@@ -296,7 +305,7 @@ static int put_column(struct call *call, const char *name, size_t first, size_t 
     report_json_text(json, "unit", shown.unit);
     put_words(json, &shown);
     report_json_end_object(json);
-    return result;
+    return r;
 }
 
 static int put_columns(struct call *call, const json_t *names, size_t first, size_t count) {
@@ -304,7 +313,7 @@ static int put_columns(struct call *call, const json_t *names, size_t first, siz
     const json_t *name;
     size_t i;
     uint8_t *types = malloc(count + 1);
-    int result = types ? 0 : -ENOMEM;
+    int r = types ? 0 : nvtxt_origin(-ENOMEM);
     report_request_begin(call->request, call->out);
     report_json_array(json, "names");
     for (size_t at = 0; at < count; at++) {
@@ -315,20 +324,20 @@ static int put_columns(struct call *call, const json_t *names, size_t first, siz
     report_json_end_array(json);
     report_json_array(json, "metrics");
     json_array_foreach(names, i, name) {
-        result = result ? result : put_column(call, json_string_value(name), first, count, types);
+        r = r ?: put_column(call, json_string_value(name), first, count, types);
     }
     report_json_end_array(json);
     report_request_end(call->request);
     free(types);
-    return result;
+    return r;
 }
 
 static int run_values(struct call *call) {
     const json_t *names;
     size_t first, count;
-    int result = take_part(call, MOST_VALUES, &first, &count);
-    result = result ? result : report_request_texts(call->request, "names", &names);
-    return result ? result : put_columns(call, names, first, count);
+    int r = take_part(call, MOST_VALUES, &first, &count);
+    r = r ?: report_request_texts(call->request, "names", &names);
+    return r ?: put_columns(call, names, first, count);
 }
 
 // ---- NVTX ---------------------------------------------------------------------------------------
@@ -337,16 +346,16 @@ static int take_filters(struct call *call, const char *name, const char *option,
                         struct report_selection *filters, struct report_fault *fault) {
     const json_t *texts, *text;
     size_t i;
-    int result = report_request_texts(call->request, name, &texts);
-    if (result) {
-        return result;
+    int r = report_request_texts(call->request, name, &texts);
+    if (r) {
+        return r;
     }
     json_array_foreach(texts, i, text) {
-        result = report_selection_take(filters, option, json_string_value(text), fault);
-        if (result < 0) {
-            return result;
+        r = report_selection_take(filters, option, json_string_value(text), fault);
+        if (r < 0) {
+            return r;
         }
-        if (result) {
+        if (r) {
             return report_request_refuse(call->request, REPORT_BAD_PARAMS, "%s '%s': %s", name,
                                          json_string_value(text), fault->sentence);
         }
@@ -369,7 +378,7 @@ static int make_key(const struct call *call, struct nvtxt_buf *key) {
         nvtxt_buf_add_string(key, ";");
     }
     nvtxt_buf_add(key, "", 1);
-    return nvtxt_buf_failed(key) ? -ENOMEM : 0;
+    return nvtxt_buf_failed(key) ? nvtxt_origin(-ENOMEM) : 0;
 }
 
 static void put_actions(struct call *call, const uint32_t *actions, size_t count) {
@@ -402,50 +411,52 @@ static int find_actions(struct call *call, bool all, const struct report_selecti
     size_t count = (filters->includes_count == 0 ||
                     one_takes_none(filters->includes, filters->includes_count)) &&
                    !one_takes_none(filters->excludes, filters->excludes_count);
-    int result = all ? 0
-                     : call->calls->by_nvtx(call->objects, call->range, filters, key, call->arena,
-                                            &actions, &count, &fault);
-    if (result > 0) {
+    int r = all ? 0
+                : call->calls->by_nvtx(call->objects, call->range, filters, key, call->arena,
+                                       &actions, &count, &fault);
+    if (r > 0) {
         report_request_refuse(call->request, REPORT_BAD_PARAMS, "%s", fault.sentence);
     }
-    if (result == 0) {
+    if (r == 0) {
         put_actions(call, actions, count);
     }
-    return result;
+    return r;
 }
 
 static int run_actions_by_nvtx(struct call *call) {
     struct report_selection filters = {0};
     struct report_fault fault = {0};
     struct nvtxt_buf key = {0};
-    bool all = call->calls->summary && !report_request_param(call->request, "range");
-    int result = all ? 0 : take_range(call);
-    result = result ? result : take_filters(call, "include", "nvtx-include", &filters, &fault);
-    result = result ? result : take_filters(call, "exclude", "nvtx-exclude", &filters, &fault);
-    result = result ? result : make_key(call, &key);
-    result = result ? result : find_actions(call, all, &filters, key.data);
+    bool scope;
+    bool all = takes_all(call, &scope) && !scope && call->calls->summary;
+    int r = all || scope ? 0 : take_range(call);
+    r = r ?: take_filters(call, "include", "nvtx-include", &filters, &fault);
+    r = r ?: take_filters(call, "exclude", "nvtx-exclude", &filters, &fault);
+    r = r ?: make_key(call, &key);
+    r = r ?: find_actions(call, all, &filters, key.data);
     report_selection_deinit(&filters);
     nvtxt_buf_deinit(&key);
-    return result;
+    return r;
 }
 
 static int run_nvtx_state(struct call *call) {
-    int result = take_action(call);
-    if (result == 0) {
+    bool scope;
+    int r = takes_all(call, &scope) && scope ? 0 : take_action(call);
+    if (r == 0) {
         report_request_begin(call->request, call->out);
-        result = call->calls->state(call->objects, call->range, call->action, call->arena,
-                                    &call->request->out);
+        r = call->calls->state(call->objects, call->range, call->action, call->arena,
+                               &call->request->out);
         report_request_end(call->request);
     }
-    return result;
+    return r;
 }
 
 static int run_events(struct call *call) {
     struct report_json *json = &call->request->out;
     size_t first, count;
-    int result = take_part(call, SIZE_MAX, &first, &count);
-    if (result) {
-        return result;
+    int r = take_part(call, SIZE_MAX, &first, &count);
+    if (r) {
+        return r;
     }
     if (!call->calls->event) {
         return report_request_refuse(call->request, REPORT_NOT_FOUND, "there are no events");

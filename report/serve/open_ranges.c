@@ -1,35 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Push/pop ranges stand side by side by lane, in order. All that are open at a time lie below the
-// last one of the lane that has started by then, on the way from parent to parent. Start/end ranges
-// stand by process; a tree of largest ends over them finds those that are open.
+// Ranges stand side by side by lane or process, in order. A tree of largest ends over them finds
+// those that are open at a time, however badly they cross.
 #include "report/serve/open_ranges.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/serve/event_metrics.h"
-
-struct placed {
-    uint64_t group; // of a push/pop range: thread and domain; of a start/end range: process
-    uint32_t event;
-};
-
-struct report_open_ranges {
-    const struct report_model *model;
-    struct placed *lanes, *spans; // owned; by group, then in order
-    size_t lane_count, span_count;
-    int64_t *ends; // owned: ends[leaves + i] of spans[i], above them the largest of two
-    size_t leaves; // a power of two
-    struct report_domain_scope *scopes; // those of the capture by process, domain and id; owned
-};
+#include "protocol/base/origin.h"
+#include "report/serve/objects.h"
 
 // What is open: events in order, each in its domain.
 struct found {
-    const struct report_open_ranges *open;
+    struct report_open_ranges *open;
     const struct report_event *event; // whose state it is
-    uint32_t index;
+    uint32_t index;                   // its own
+    uint32_t later;                   // the first event that starts after it
     struct store_arena *arena;
     uint32_t *events; // of the arena
     size_t count, room;
@@ -47,22 +33,14 @@ static uint32_t domain_of(const struct report_capture *capture, uint32_t event) 
 // ---- Making -------------------------------------------------------------------------------------
 
 static int compare_placed(const void *a, const void *b) {
-    const struct placed *one = a, *other = b;
-    if (one->group != other->group) {
-        return one->group < other->group ? -1 : 1;
-    }
-    return one->event < other->event ? -1 : one->event > other->event;
+    const struct report_placed *one = a, *other = b;
+    return NVTXT_ORDER(one->group, other->group) ?: NVTXT_ORDER(one->event, other->event);
 }
 
 static int compare_scopes(const void *a, const void *b) {
     const struct report_domain_scope *one = a, *other = b;
-    if (one->process != other->process) {
-        return one->process < other->process ? -1 : 1;
-    }
-    if (one->domain != other->domain) {
-        return one->domain < other->domain ? -1 : 1;
-    }
-    return one->id < other->id ? -1 : one->id > other->id;
+    int order = NVTXT_ORDER(one->process, other->process);
+    return order ?: NVTXT_ORDER(one->domain, other->domain) ?: NVTXT_ORDER(one->id, other->id);
 }
 
 // A copy of the scopes, in order.
@@ -74,55 +52,57 @@ static void sort_scopes(struct report_open_ranges *open) {
     qsort(open->scopes, capture->scope_count, sizeof(*open->scopes), compare_scopes);
 }
 
-static void place(struct report_open_ranges *open) {
-    const struct report_capture *capture = open->model->capture;
-    size_t lanes = 0, spans = 0;
-    for (uint32_t i = 0; i < open->model->count; i++) {
-        const struct report_event *event = &capture->events[i];
-        if (event->kind == REPORT_PUSH_POP) {
-            open->lanes[lanes++] =
-                (struct placed){lane_of(event->thread, domain_of(capture, i)), i};
-        } else if (event->kind == REPORT_START_END) {
-            open->spans[spans++] = (struct placed){capture->threads[event->thread].process, i};
+// Puts the ranges of a kind side by side, by group.
+static int place_ranges(struct report_placed_ranges *placed, const struct report_capture *capture,
+                        enum report_kind kind) {
+    size_t count = 0;
+    for (size_t i = 0; i < capture->event_count; i++) {
+        count += capture->events[i].kind == kind;
+    }
+    for (placed->leaves = 1; placed->leaves < count;) {
+        placed->leaves *= 2;
+    }
+    placed->list = calloc(count + 1, sizeof(*placed->list));
+    placed->ends = calloc(2 * placed->leaves, sizeof(*placed->ends));
+    if (!placed->list || !placed->ends) {
+        return nvtxt_origin(-ENOMEM);
+    }
+    for (uint32_t i = 0; i < capture->event_count; i++) {
+        uint32_t thread = capture->events[i].thread;
+        if (capture->events[i].kind == kind) {
+            placed->list[placed->count++] = (struct report_placed){
+                kind == REPORT_PUSH_POP ? lane_of(thread, domain_of(capture, i))
+                                        : capture->threads[thread].process,
+                i};
         }
     }
-    qsort(open->lanes, lanes, sizeof(*open->lanes), compare_placed);
-    qsort(open->spans, spans, sizeof(*open->spans), compare_placed);
-    for (size_t i = 0; i < 2 * open->leaves; i++) {
-        open->ends[i] = INT64_MIN;
+    qsort(placed->list, count, sizeof(*placed->list), compare_placed);
+    for (size_t i = 0; i < placed->leaves; i++) {
+        placed->ends[placed->leaves + i] =
+            i < count ? capture->events[placed->list[i].event].end : INT64_MIN;
     }
-    for (size_t i = 0; i < spans; i++) {
-        open->ends[open->leaves + i] = capture->events[open->spans[i].event].end;
+    for (size_t i = placed->leaves; --i > 0;) {
+        int64_t left = placed->ends[2 * i], right = placed->ends[2 * i + 1];
+        placed->ends[i] = left > right ? left : right;
     }
-    for (size_t i = open->leaves - 1; i > 0; i--) {
-        int64_t left = open->ends[2 * i], right = open->ends[2 * i + 1];
-        open->ends[i] = left > right ? left : right;
-    }
+    return 0;
 }
 
 int report_open_ranges_new(struct report_open_ranges **open, const struct report_model *model) {
     struct report_open_ranges *made = calloc(1, sizeof(*made));
     *open = NULL;
     if (!made) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     made->model = model;
-    for (size_t i = 0; i < model->count; i++) {
-        made->lane_count += model->capture->events[i].kind == REPORT_PUSH_POP;
-        made->span_count += model->capture->events[i].kind == REPORT_START_END;
-    }
-    for (made->leaves = 1; made->leaves < made->span_count;) {
-        made->leaves *= 2;
-    }
-    made->lanes = calloc(made->lane_count + 1, sizeof(*made->lanes));
-    made->spans = calloc(made->span_count + 1, sizeof(*made->spans));
-    made->ends = calloc(2 * made->leaves, sizeof(*made->ends));
     made->scopes = calloc(model->capture->scope_count + 1, sizeof(*made->scopes));
-    if (!made->lanes || !made->spans || !made->ends || !made->scopes) {
+    int r = made->scopes ? 0 : nvtxt_origin(-ENOMEM);
+    r = r ?: place_ranges(&made->push_pop, model->capture, REPORT_PUSH_POP);
+    r = r ?: place_ranges(&made->start_end, model->capture, REPORT_START_END);
+    if (r != 0) {
         report_open_ranges_free(made);
-        return -ENOMEM;
+        return r;
     }
-    place(made);
     sort_scopes(made);
     *open = made;
     return 0;
@@ -130,9 +110,10 @@ int report_open_ranges_new(struct report_open_ranges **open, const struct report
 
 void report_open_ranges_free(struct report_open_ranges *open) {
     if (open) {
-        free(open->lanes);
-        free(open->spans);
-        free(open->ends);
+        free(open->push_pop.list);
+        free(open->push_pop.ends);
+        free(open->start_end.list);
+        free(open->start_end.ends);
         free(open->scopes);
         free(open);
     }
@@ -140,7 +121,7 @@ void report_open_ranges_free(struct report_open_ranges *open) {
 
 // ---- Finding ------------------------------------------------------------------------------------
 
-static void add(struct found *found, uint32_t event) {
+static void add_event(struct found *found, uint32_t event) {
     if (found->count == found->room) {
         size_t room = found->room ? 2 * found->room : 64;
         uint32_t *events = store_arena_take(found->arena, room * sizeof(*events), sizeof(*events));
@@ -157,108 +138,107 @@ static void add(struct found *found, uint32_t event) {
     found->events[found->count++] = event;
 }
 
-// The first of `count` placed ones that is of a later group, or of the group and starts after
-// `time`.
-static size_t after(const struct found *found, const struct placed *placed, size_t count,
-                    uint64_t group, int64_t time) {
-    const struct report_event *events = found->open->model->capture->events;
-    size_t low = 0;
-    while (count > 0) {
-        size_t half = count / 2;
-        const struct placed *middle = &placed[low + half];
-        bool before = middle->group < group ||
-                      (middle->group == group && events[middle->event].start <= time);
-        low += before ? half + 1 : 0;
-        count = before ? count - half - 1 : half;
+static uint32_t first_later(const struct report_capture *capture, uint32_t event) {
+    int64_t start = capture->events[event].start;
+    return start == INT64_MAX ? (uint32_t)capture->event_count
+                              : report_first_at(capture, event, start + 1);
+}
+
+// The first range of that group, from that event on, or of a later group.
+static size_t first_placed(const struct report_placed_ranges *placed, uint64_t group,
+                           uint32_t event) {
+    const struct report_placed wanted = {group, event};
+    size_t low = 0, high = placed->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_placed(&placed->list[middle], &wanted) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
     return low;
 }
 
-// The stack of a lane whose last range is `top`: those that are open, from the bottom.
-static void add_stack(struct found *found, uint32_t top) {
-    const struct report_model *model = found->open->model;
-    size_t first = found->count;
-    for (uint32_t at = top; at != REPORT_NONE && !found->failed; at = model->parent[at]) {
-        if (at == found->index || model->capture->events[at].end > found->event->start) {
-            add(found, at);
-        }
-    }
-    for (size_t i = first, j = found->count; !found->failed && i + 1 < j; i++) {
-        uint32_t event = found->events[i];
-        found->events[i] = found->events[--j];
-        found->events[j] = event;
-    }
-}
-
-static void add_lanes(struct found *found) {
-    const struct report_open_ranges *open = found->open;
-    const struct report_capture *capture = open->model->capture;
-    uint64_t own = lane_of(found->event->thread, domain_of(capture, found->index));
-    uint64_t beyond = lane_of(found->event->thread, UINT32_MAX);
-    size_t at = found->event->thread == 0
-                    ? 0
-                    : after(found, open->lanes, open->lane_count,
-                            lane_of(found->event->thread - 1, UINT32_MAX), INT64_MAX);
-    while (at < open->lane_count && open->lanes[at].group <= beyond && !found->failed) {
-        uint64_t lane = open->lanes[at].group;
-        if (found->event->kind == REPORT_PUSH_POP && lane == own) {
-            add_stack(found, found->index);
-        } else {
-            size_t next = at + after(found, open->lanes + at, open->lane_count - at, lane,
-                                     found->event->start);
-            add_stack(found, next > at ? open->lanes[next - 1].event : REPORT_NONE);
-        }
-        at += after(found, open->lanes + at, open->lane_count - at, lane, INT64_MAX);
-    }
-}
-
-// Adds the open ones of spans [first, last) below a node that stands for `size` of them from
-// `from`.
-static void add_below(struct found *found, size_t node, size_t from, size_t size, size_t first,
-                      size_t last) {
-    const struct report_open_ranges *open = found->open;
-    bool own = found->event->kind == REPORT_START_END;
+// Adds the open ones of [first, last) below a node that stands for `size` of them from `from` on.
+static void add_below(struct found *found, const struct report_placed_ranges *placed, size_t node,
+                      size_t from, size_t size, size_t first, size_t last) {
+    found->open->looks++;
     if (from + size <= first || from >= last || found->failed ||
-        (own ? open->ends[node] < found->event->start : open->ends[node] <= found->event->start)) {
+        placed->ends[node] <= found->event->start) {
         return;
     }
     if (size == 1) {
-        uint32_t event = open->spans[from].event;
-        if (event == found->index || open->ends[node] > found->event->start) {
-            add(found, event);
-        }
+        add_event(found, placed->list[from].event);
         return;
     }
-    add_below(found, 2 * node, from, size / 2, first, last);
-    add_below(found, 2 * node + 1, from + size / 2, size / 2, first, last);
+    size /= 2;
+    add_below(found, placed, 2 * node, from, size, first, last);
+    add_below(found, placed, 2 * node + 1, from + size, size, first, last);
 }
 
-static void add_spans(struct found *found) {
-    const struct report_open_ranges *open = found->open;
-    uint64_t process = open->model->capture->threads[found->event->thread].process;
-    size_t first =
-        process == 0 ? 0 : after(found, open->spans, open->span_count, process - 1, INT64_MAX);
-    size_t last = after(found, open->spans, open->span_count, process, found->event->start);
+static void add_ranges(struct found *found, const struct report_placed_ranges *placed, size_t first,
+                       size_t last) {
     if (first < last) {
-        add_below(found, 1, 0, open->leaves, first, last);
+        add_below(found, placed, 1, 0, placed->leaves, first, last);
     }
+}
+
+// A range is open at its own start, also without a length. In its lane it is the last one, whatever
+// starts with it.
+static void add_group(struct found *found, const struct report_placed_ranges *placed,
+                      uint64_t group) {
+    size_t first = first_placed(placed, group, 0), last = first_placed(placed, group, found->later);
+    size_t own = first_placed(placed, group, found->index);
+    if (own == last || placed->list[own].event != found->index) {
+        add_ranges(found, placed, first, last);
+        return;
+    }
+    add_ranges(found, placed, first, own);
+    add_event(found, found->index);
+    if (found->event->kind == REPORT_START_END) {
+        add_ranges(found, placed, own + 1, last);
+    }
+}
+
+static void find_open(struct found *found) {
+    const struct report_placed_ranges *push_pop = &found->open->push_pop;
+    uint32_t thread = found->event->thread;
+    size_t at = first_placed(push_pop, lane_of(thread, 0), 0);
+    while (at < push_pop->count && push_pop->list[at].group >> 32 == thread) {
+        uint64_t lane = push_pop->list[at].group;
+        add_group(found, push_pop, lane);
+        at = first_placed(push_pop, lane + 1, 0);
+    }
+    add_group(found, &found->open->start_end, found->open->model->capture->threads[thread].process);
 }
 
 // ---- Writing ------------------------------------------------------------------------------------
+
+// int64 and double are not said: a number without a point, and one with it.
+static void put_payload_type(struct report_json *json, const struct report_event *event) {
+    static const char *const names[] = {
+        [NVTXT_PAYLOAD_UINT64] = "uint64",
+        [NVTXT_PAYLOAD_UINT32] = "uint32",
+        [NVTXT_PAYLOAD_INT32] = "int32",
+        [NVTXT_PAYLOAD_FLOAT] = "float",
+    };
+    size_t kind = event->payload_kind;
+    if (kind < sizeof(names) / sizeof(names[0]) && names[kind]) {
+        report_json_text(json, "payloadType", names[kind]);
+    }
+}
 
 static void put_range(struct report_json *json, const struct report_capture *capture,
                       uint32_t index) {
     const struct report_event *event = &capture->events[index];
     struct report_value payload;
     report_json_object(json, NULL);
-    report_json_slice(json, "name", report_message(capture, event));
+    report_json_slice(json, "name", report_event_text(capture, event));
     report_json_int(json, "row", event->row);
     report_json_uint(json, "category", event->category);
     if (event->color != 0) {
-        report_json_before(json, "color");
-        NVTXT_OUT_LITERAL(json->out, "\"");
-        nvtxt_out_color(json->out, event->color);
-        NVTXT_OUT_LITERAL(json->out, "\"");
+        report_json_color(json, "color", event->color);
     } else {
         report_json_null(json, "color");
     }
@@ -272,6 +252,7 @@ static void put_range(struct report_json *json, const struct report_capture *cap
     } else {
         report_json_uint(json, "payload", payload.u64);
     }
+    put_payload_type(json, event);
     report_json_end_object(json);
 }
 
@@ -327,25 +308,22 @@ static int64_t id_of(const struct found *found, uint32_t domain) {
 
 static int compare_shown(const void *a, const void *b) {
     const struct shown *one = a, *other = b;
-    if (one->id != other->id) {
-        return one->id < other->id ? -1 : 1;
-    }
-    if (one->domain != other->domain) {
-        return one->domain < other->domain ? -1 : 1;
-    }
-    return one->place < other->place ? -1 : one->place > other->place;
+    int order = NVTXT_ORDER(one->id, other->id);
+    return order ?: NVTXT_ORDER(one->domain, other->domain) ?: NVTXT_ORDER(one->place, other->place);
 }
 
-int report_open_ranges_write(const struct report_open_ranges *open, uint32_t event,
+int report_open_ranges_write(struct report_open_ranges *open, uint32_t event,
                              struct store_arena *arena, struct report_json *json) {
     const struct report_capture *capture = open->model->capture;
-    struct found found = {
-        .open = open, .event = &capture->events[event], .index = event, .arena = arena};
-    add_lanes(&found);
-    add_spans(&found);
+    struct found found = {.open = open,
+                          .event = &capture->events[event],
+                          .index = event,
+                          .later = first_later(capture, event),
+                          .arena = arena};
+    find_open(&found);
     struct shown *shown = store_arena_take(arena, (found.count + 1) * sizeof(*shown), 8);
     if (found.failed || !shown) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < found.count; i++) {
         uint32_t domain = domain_of(capture, found.events[i]);

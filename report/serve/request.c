@@ -6,7 +6,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "protocol/base/json.h"
 
@@ -17,7 +16,7 @@ int report_request_refuse(struct report_request *request, enum report_request_co
     vsnprintf(request->text, sizeof(request->text), format, args);
     va_end(args);
     request->code = code;
-    return REPORT_REQUEST_REFUSED;
+    return NVTXT_WRONG;
 }
 
 static int take_members(struct report_request *request) {
@@ -43,11 +42,11 @@ static int take_members(struct report_request *request) {
 int report_request_read(struct report_request *request, struct nvtxt_slice line) {
     json_error_t error = {.text = ""};
     *request = (struct report_request){.root = NULL};
-    int result = nvtxt_json_read(line, 0, &request->root, &error);
-    if (result < 0) {
-        return result;
+    int r = nvtxt_json_read(line, 0, &request->root, &error);
+    if (r < 0) {
+        return r;
     }
-    if (result == NVTXT_JSON_BAD) {
+    if (r == NVTXT_JSON_BAD) {
         return report_request_refuse(request, REPORT_BAD_REQUEST, "not JSON%s%s",
                                      error.text[0] ? ": " : "", error.text);
     }
@@ -64,15 +63,11 @@ void report_request_deinit(struct report_request *request) {
 
 // ---- The frame of the reply ---------------------------------------------------------------------
 
-static void begin(const struct report_request *request, struct report_json *json,
-                  struct nvtxt_out *out, const char *member) {
+static void begin_reply(const struct report_request *request, struct report_json *json,
+                        struct nvtxt_out *out, const char *member) {
     report_json_init(json, out);
     report_json_object(json, NULL);
-    if (request->has_id) {
-        report_json_int(json, "id", request->id);
-    } else {
-        report_json_null(json, "id");
-    }
+    report_json_optional(json, "id", request->has_id, request->id);
     report_json_object(json, member);
 }
 
@@ -85,14 +80,14 @@ static void end(struct report_json *json) {
 void report_request_write_refusal(const struct report_request *request, struct nvtxt_out *out) {
     static const char *const codes[] = {"bad-request", "unknown-method", "bad-params", "not-found"};
     struct report_json json;
-    begin(request, &json, out, "error");
+    begin_reply(request, &json, out, "error");
     report_json_text(&json, "code", codes[request->code]);
     report_json_text(&json, "message", request->text);
     end(&json);
 }
 
 void report_request_begin(struct report_request *request, struct nvtxt_out *out) {
-    begin(request, &request->out, out, "result");
+    begin_reply(request, &request->out, out, "result");
 }
 
 void report_request_end(struct report_request *request) {

@@ -6,13 +6,9 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stddef.h>
 
-#include "protocol/base/slice.h"
 #include "protocol/text/out.h"
-#include "report/render/kit/json.h"
-
-#define REPORT_REQUEST_REFUSED 1 // a result: code and text say why
+#include "report/serve/objects.h"
 
 enum report_request_code {
     REPORT_BAD_REQUEST,
@@ -34,11 +30,11 @@ struct report_request {
     char text[REPORT_REQUEST_TEXT];
 };
 
-// Reads a line. Returns 0, REPORT_REQUEST_REFUSED, or -ENOMEM; deinit in each case.
+// Reads a line. Returns 0, NVTXT_WRONG, or -ENOMEM; deinit in each case.
 int report_request_read(struct report_request *request, struct nvtxt_slice line);
 void report_request_deinit(struct report_request *request);
 
-// Notes why there is no result. Returns REPORT_REQUEST_REFUSED.
+// Notes why there is no result. Returns NVTXT_WRONG.
 int report_request_refuse(struct report_request *request, enum report_request_code code,
                           const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -50,13 +46,29 @@ void report_request_end(struct report_request *request);
 // A parameter; NULL when it is not there, or null.
 const json_t *report_request_param(const struct report_request *request, const char *name);
 
-// An index below `limit`. Returns 0 or REPORT_REQUEST_REFUSED.
+// An index below `limit`. Returns 0 or NVTXT_WRONG.
 int report_request_index(struct report_request *request, const char *name, size_t limit,
                          size_t *index);
 
-// A number from 0 on; `absent` when it is not there. Returns 0 or REPORT_REQUEST_REFUSED.
+// A number from 0 on; `absent` when it is not there. Returns 0 or NVTXT_WRONG.
 int report_request_number(struct report_request *request, const char *name, size_t absent,
                           size_t *number);
 
-// A list of texts; NULL when it is not there. Returns 0 or REPORT_REQUEST_REFUSED.
+// A list of texts; NULL when it is not there. Returns 0 or NVTXT_WRONG.
 int report_request_texts(struct report_request *request, const char *name, const json_t **texts);
+
+// ---- Methods ------------------------------------------------------------------------------------
+
+// nvtxt-report(1), "SERVE".
+#define REPORT_SERVE_PROTOCOL 1
+
+struct report_service {
+    struct report_objects *objects; // borrowed
+    const char *version;            // borrowed
+    struct store_arena arena;       // of the request at hand
+};
+
+// Runs the method of the request. Returns 0 with a whole reply in `out`, NVTXT_WRONG
+// with nothing in it, or -ENOMEM.
+int report_service_run(struct report_service *service, struct report_request *request,
+                       struct nvtxt_out *out);

@@ -4,10 +4,9 @@
 // does not grow with the number of requests.
 #include "report/serve/serve.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
-#include "report/serve/methods.h"
+#include "protocol/base/origin.h"
 #include "report/serve/request.h"
 
 struct report_serve {
@@ -18,7 +17,7 @@ int report_serve_new(struct report_serve **serve, struct report_objects *objects
                      const char *version) {
     *serve = calloc(1, sizeof(**serve));
     if (!*serve) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     (*serve)->service.objects = objects;
     (*serve)->service.version = version;
@@ -34,20 +33,20 @@ void report_serve_free(struct report_serve *serve) {
 
 int report_serve_request(struct report_serve *serve, struct report_request *request,
                          struct nvtxt_out *out) {
-    int result = report_service_run(&serve->service, request, out);
+    int r = report_service_run(&serve->service, request, out);
     store_arena_reset(&serve->service.arena, STORE_CHUNK_BYTES);
-    return result;
+    return r;
 }
 
 int report_serve_line(struct report_serve *serve, struct nvtxt_slice line, struct nvtxt_out *out) {
     struct report_request request;
-    int result = report_request_read(&request, line);
-    result = result ? result : report_serve_request(serve, &request, out);
-    if (result > 0) {
+    int r = report_request_read(&request, line);
+    r = r ?: report_serve_request(serve, &request, out);
+    if (r > 0) {
         report_request_write_refusal(&request, out);
     }
     report_request_deinit(&request);
-    return result < 0 ? result : 0;
+    return r < 0 ? r : 0;
 }
 
 void report_serve_too_long(struct nvtxt_out *out) {

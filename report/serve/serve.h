@@ -8,7 +8,6 @@
 // This header is the service: a line in, a line out.
 #pragma once
 
-#include "protocol/base/slice.h"
 #include "protocol/text/out.h"
 #include "report/serve/objects.h"
 
@@ -26,7 +25,7 @@ void report_serve_free(struct report_serve *serve); // NULL is fine
 // then the reply is not whole.
 int report_serve_line(struct report_serve *serve, struct nvtxt_slice line, struct nvtxt_out *out);
 
-// The same of a request that was read already. Returns 0 with a whole reply, REPORT_REQUEST_REFUSED
+// The same of a request that was read already. Returns 0 with a whole reply, NVTXT_WRONG
 // with nothing in `out`, or -ENOMEM.
 int report_serve_request(struct report_serve *serve, struct report_request *request,
                          struct nvtxt_out *out);

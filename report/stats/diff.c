@@ -5,12 +5,11 @@
 // the two sorted pieces of a pair: equal values share the mean of their ranks.
 #include "report/stats/diff.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/model/name_text.h"
+#include "protocol/base/origin.h"
 #include "report/model/spread.h"
 #include "report/stats/group.h"
 
@@ -29,7 +28,8 @@ struct group {
 };
 
 struct side {
-    const struct report_model *model;
+    const struct report_model *model;          // NULL: the samples
+    const struct report_diff_samples *samples; // in order of their names
     struct nvtxt_slice *names;
     uint64_t *values;
     struct group *groups; // by name, domain, kind
@@ -74,18 +74,27 @@ static uint32_t group_of(const void *context, const struct report_event *event) 
 }
 
 static int by_value(const void *left, const void *right) {
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
+    return NVTXT_ORDER(*(const uint64_t *)left, *(const uint64_t *)right);
 }
 
 static int compare_groups(const struct group *a, const struct group *b) {
-    int order = report_text_order(a->name, b->name);
-    order = order ? order : report_text_order(a->domain, b->domain);
-    return order ? order : (int)a->kind - (int)b->kind;
+    int order = nvtxt_slice_order(a->name, b->name);
+    order = order ?: nvtxt_slice_order(a->domain, b->domain);
+    return order ?: (int)a->kind - (int)b->kind;
 }
 
 static int by_name(const void *left, const void *right) {
     return compare_groups(left, right);
+}
+
+static void finish_group(struct side *side, struct group *group, size_t count) {
+    const struct report_spread spread = report_spread_of(group->values, count);
+    qsort(group->values, count, sizeof(*group->values), by_value);
+    group->side.count = count;
+    group->side.total = spread.sum;
+    group->side.avg = spread.avg;
+    group->side.med = spread.median;
+    side->total += spread.sum;
 }
 
 static void take_group(struct side *side, const struct report_groups *groups, size_t index) {
@@ -104,13 +113,38 @@ static void take_group(struct side *side, const struct report_groups *groups, si
         group->values[i] = report_duration(&capture->events[event]);
         group->side.self += group->kind == 0 ? side->model->self_ns[event] : group->values[i];
     }
-    const struct report_spread spread = report_spread_of(group->values, count);
-    qsort(group->values, count, sizeof(*group->values), by_value);
-    group->side.count = count;
-    group->side.total = spread.sum;
-    group->side.avg = spread.avg;
-    group->side.med = spread.median;
-    side->total += spread.sum;
+    finish_group(side, group, count);
+}
+
+static int by_sample(const void *left, const void *right) {
+    const struct report_diff_sample *a = left, *b = right;
+    return nvtxt_slice_order(a->name, b->name);
+}
+
+// The same of kernels: those of one name are neighbours after sorting.
+static int take_samples(struct side *side) {
+    const struct report_diff_samples *samples = side->samples;
+    side->values = malloc((samples->count + 1) * sizeof(*side->values));
+    side->groups = calloc(samples->count + 1, sizeof(*side->groups));
+    if (!side->values || !side->groups) {
+        return nvtxt_origin(-ENOMEM);
+    }
+    if (samples->count > 0) {
+        qsort(samples->items, samples->count, sizeof(*samples->items), by_sample);
+    }
+    for (size_t first = 0, i = 0; first < samples->count; first = i) {
+        struct group *group = &side->groups[side->group_count++];
+        *group = (struct group){.name = samples->items[first].name,
+                                .domain = NVTXT_SLICE(""),
+                                .values = side->values + first};
+        for (; i < samples->count && by_sample(&samples->items[first], &samples->items[i]) == 0;
+             i++) {
+            side->values[i] = samples->items[i].ns;
+            group->side.self += samples->items[i].ns;
+        }
+        finish_group(side, group, i - first);
+    }
+    return 0;
 }
 
 static void count_open(struct side *side) {
@@ -124,26 +158,26 @@ static int take_side(struct side *side) {
     const struct report_capture *capture = side->model->capture;
     struct report_groups groups;
     size_t used = 0;
-    int rc = report_groups_init(&groups, side->model, capture->name_count * KINDS, group_of, NULL);
-    for (size_t i = 0; rc == 0 && i < groups.group_count; i++) {
+    int r = report_groups_init(&groups, side->model, capture->name_count * KINDS, group_of, NULL);
+    for (size_t i = 0; r == 0 && i < groups.group_count; i++) {
         used += report_group_size(&groups, i) > 0;
     }
-    size_t total = rc == 0 ? groups.first[groups.group_count] : 0;
+    size_t total = r == 0 ? groups.first[groups.group_count] : 0;
     side->names = report_name_texts(capture);
     side->values = malloc((total + 1) * sizeof(*side->values));
     side->groups = calloc(used + 1, sizeof(*side->groups));
-    rc = rc == 0 && !(side->names && side->values && side->groups) ? -ENOMEM : rc;
-    for (size_t i = 0; rc == 0 && i < groups.group_count; i++) {
+    r = r == 0 && !(side->names && side->values && side->groups) ? nvtxt_origin(-ENOMEM) : r;
+    for (size_t i = 0; r == 0 && i < groups.group_count; i++) {
         if (report_group_size(&groups, i) > 0) {
             take_group(side, &groups, i);
         }
     }
     report_groups_deinit(&groups);
-    if (rc == 0) {
+    if (r == 0) {
         qsort(side->groups, side->group_count, sizeof(*side->groups), by_name);
         count_open(side);
     }
-    return rc;
+    return r;
 }
 
 // ---- The rows -----------------------------------------------------------------------------------
@@ -173,7 +207,7 @@ static void judge(struct report_diff_row *row, const struct group *base, const s
 // One of the groups may be NULL.
 static void put_row(struct report_diff *diff, struct side sides[2], const struct group *base,
                     const struct group *new, double gate) {
-    const struct group *one = base ? base : new;
+    const struct group *one = base ?: new;
     struct report_diff_row *row = &diff->rows[diff->row_count++];
     *row = (struct report_diff_row){
         .name = one->name,
@@ -201,19 +235,16 @@ static unsigned __int128 change_of(const struct report_diff_row *row) {
 
 static int by_change(const void *left, const void *right) {
     const struct report_diff_row *a = left, *b = right;
-    unsigned __int128 of_a = change_of(a), of_b = change_of(b);
-    if (of_a != of_b) {
-        return of_a > of_b ? -1 : 1;
-    }
-    int order = report_text_order(a->name, b->name);
-    return order ? order : (int)a->kind - (int)b->kind;
+    int order = NVTXT_ORDER(change_of(b), change_of(a));
+    order = order ?: nvtxt_slice_order(a->name, b->name);
+    return order ?: (int)a->kind - (int)b->kind;
 }
 
 static int put_rows(struct report_diff *diff, struct side sides[2], double gate) {
     size_t i = 0, k = 0;
     diff->rows = calloc(sides[0].group_count + sides[1].group_count + 1, sizeof(*diff->rows));
     if (!diff->rows) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     while (i < sides[0].group_count || k < sides[1].group_count) {
         const struct group *base = i < sides[0].group_count ? &sides[0].groups[i] : NULL;
@@ -237,7 +268,8 @@ static bool is_inconclusive(struct report_diff *diff, const struct side sides[2]
     static const char *const words[] = {"BASE", "NEW"};
     for (size_t i = 0; i < 2; i++) {
         if (sides[i].group_count == 0) {
-            snprintf(diff->reason, sizeof(diff->reason), "%s has no ranges", words[i]);
+            snprintf(diff->reason, sizeof(diff->reason), "%s has no %s", words[i],
+                     diff->of_kernels ? "kernels with a duration" : "ranges");
             return true;
         }
     }
@@ -305,14 +337,13 @@ static void decide(struct report_diff *diff, const struct side sides[2], double 
 
 // ---- The whole ----------------------------------------------------------------------------------
 
-int report_diff_init(struct report_diff *diff, const struct report_model *base,
-                     const struct report_model *new, double gate) {
-    struct side sides[2] = {{.model = base}, {.model = new}};
-    *diff = (struct report_diff){0};
-    int rc = take_side(&sides[0]);
-    rc = rc == 0 ? take_side(&sides[1]) : rc;
-    rc = rc == 0 ? put_rows(diff, sides, gate) : rc;
-    if (rc == 0) {
+static int compare_sides(struct report_diff *diff, struct side sides[2], double gate) {
+    *diff = (struct report_diff){.of_kernels = !sides[0].model};
+    int (*take)(struct side *) = diff->of_kernels ? take_samples : take_side;
+    int r = take(&sides[0]);
+    r = r ?: take(&sides[1]);
+    r = r ?: put_rows(diff, sides, gate);
+    if (r == 0) {
         decide(diff, sides, gate);
     }
     for (size_t i = 0; i < 2; i++) {
@@ -322,7 +353,17 @@ int report_diff_init(struct report_diff *diff, const struct report_model *base,
     }
     diff->open_base = sides[0].open;
     diff->open_new = sides[1].open;
-    return rc;
+    return r;
+}
+
+int report_diff_init(struct report_diff *diff, const struct report_model *base,
+                     const struct report_model *new, double gate) {
+    return compare_sides(diff, (struct side[2]){{.model = base}, {.model = new}}, gate);
+}
+
+int report_diff_kernels_init(struct report_diff *diff, const struct report_diff_samples *base,
+                             const struct report_diff_samples *new, double gate) {
+    return compare_sides(diff, (struct side[2]){{.samples = base}, {.samples = new}}, gate);
 }
 
 void report_diff_deinit(struct report_diff *diff) {

@@ -7,6 +7,18 @@
 
 #include "report/model/model.h"
 
+// What is compared in place of ranges: durations of kernels. The names are borrowed as long as the
+// diff is there.
+struct report_diff_sample {
+    struct nvtxt_slice name;
+    uint64_t ns;
+};
+
+struct report_diff_samples {
+    struct report_diff_sample *items; // they are put into another order
+    size_t count;
+};
+
 enum report_diff_verdict {
     REPORT_DIFF_NEUTRAL,
     REPORT_DIFF_IMPROVEMENT,
@@ -48,13 +60,16 @@ struct report_diff {
     enum report_diff_verdict verdict;
     char reason[REPORT_DIFF_REASON]; // one sentence, with names as they are
     size_t open_base, open_new;      // open ranges that were left out
+    bool of_kernels;                 // no row is a range
     struct nvtxt_slice *names[2];
 };
 
 // `gate` is in percent. Both models are borrowed for the call; the rows do not point into them.
-// Deinit in each case. Returns 0 or -ENOMEM.
+// Deinit in each case. Return 0 or -ENOMEM.
 int report_diff_init(struct report_diff *diff, const struct report_model *base,
                      const struct report_model *new, double gate);
+int report_diff_kernels_init(struct report_diff *diff, const struct report_diff_samples *base,
+                             const struct report_diff_samples *new, double gate);
 void report_diff_deinit(struct report_diff *diff);
 
 const char *report_diff_verdict_name(enum report_diff_verdict verdict);

@@ -3,9 +3,9 @@
 // A counting sort: one pass counts, a second puts each event into its place.
 #include "report/stats/group.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
+#include "protocol/base/origin.h"
 #include "report/model/spans.h"
 
 static uint32_t group_at(const struct report_model *model, size_t index,
@@ -32,7 +32,7 @@ int report_groups_init(struct report_groups *groups, const struct report_model *
     *groups = (struct report_groups){.group_count = group_count};
     groups->first = calloc(group_count + 2, sizeof(*groups->first));
     if (!groups->first) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < model->count; i++) {
         uint32_t group = group_at(model, i, group_of, context);
@@ -46,7 +46,7 @@ int report_groups_init(struct report_groups *groups, const struct report_model *
     }
     groups->events = malloc((total + 1) * sizeof(*groups->events));
     if (!groups->events) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     put_events(groups, model, group_of, context);
     return 0;
@@ -68,10 +68,11 @@ size_t report_count_open(const struct report_model *model, unsigned kinds) {
     return open;
 }
 
-int report_note_open(struct report_table *table, const struct report_model *model, unsigned kinds) {
+int report_note_open(struct report_table *table, const struct report_model *model, unsigned kinds,
+                     const char *what) {
     size_t open = report_count_open(model, kinds);
     return open == 0 ? 0
-                     : report_table_note(table, "%zu open %s left out: %s no end", open,
-                                         open == 1 ? "range is" : "ranges are",
+                     : report_table_note(table, "%zu open %s %s: %s no end", open,
+                                         open == 1 ? "range is" : "ranges are", what,
                                          open == 1 ? "it has" : "they have");
 }

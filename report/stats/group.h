@@ -4,12 +4,11 @@
 // such as a name's.
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "report/model/model.h"
-#include "report/stats/table.h"
+#include "report/table/table.h"
 
 struct report_groups {
     size_t group_count;
@@ -32,6 +31,7 @@ static inline size_t report_group_size(const struct report_groups *groups, size_
 // The number of selected open ranges of these kinds (bits, see report/model/spans.h).
 size_t report_count_open(const struct report_model *model, unsigned kinds);
 
-// Adds the note that open ranges of these kinds are left out, if any is selected. Returns 0 or
-// -ENOMEM.
-int report_note_open(struct report_table *table, const struct report_model *model, unsigned kinds);
+// Adds a note that open ranges of these kinds are `what`, such as "left out", if any is selected.
+// Returns 0 or -ENOMEM.
+int report_note_open(struct report_table *table, const struct report_model *model, unsigned kinds,
+                     const char *what);

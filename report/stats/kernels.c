@@ -3,11 +3,11 @@
 // Kernels and the ranges that they belong to. The calls that started kernels are visited as time
 // goes on, with the lanes of their threads; each range that is open at a call makes a pair with the
 // kernel. Both tables are made from the pairs, in two different orders.
-#include <errno.h>
 #include <stdlib.h>
 
+#include "protocol/base/origin.h"
+#include "protocol/table/arrays.h"
 #include "report/model/lanes.h"
-#include "report/model/name_text.h"
 #include "report/model/spans.h"
 #include "report/model/spread.h"
 #include "report/stats/group.h"
@@ -45,20 +45,14 @@ struct row { // of either table
 static int by_call(const void *left, const void *right, void *context) {
     const struct report_kernel *kernels = context;
     uint32_t places[] = {*(const uint32_t *)left, *(const uint32_t *)right};
-    int64_t calls[] = {kernels[places[0]].call_start, kernels[places[1]].call_start};
-    return calls[0] != calls[1] ? (calls[0] < calls[1] ? -1 : 1)
-                                : (places[0] > places[1]) - (places[0] < places[1]);
+    int order = NVTXT_ORDER(kernels[places[0]].call_start, kernels[places[1]].call_start);
+    return order ?: NVTXT_ORDER(places[0], places[1]);
 }
 
 static int add_pair(struct kernels *kernels, uint32_t event, uint32_t kernel) {
-    if (kernels->count == kernels->room) {
-        size_t room = kernels->room > 0 ? 2 * kernels->room : 256;
-        struct pair *pairs = realloc(kernels->pairs, room * sizeof(*pairs));
-        if (!pairs) {
-            return -ENOMEM;
-        }
-        kernels->pairs = pairs;
-        kernels->room = room;
+    if (nvtxt_grow(&kernels->pairs, &kernels->room, kernels->count + 1, sizeof(*kernels->pairs)) <
+        0) {
+        return nvtxt_origin(-ENOMEM);
     }
     kernels->pairs[kernels->count++] = (struct pair){event, kernel};
     return 0;
@@ -67,72 +61,58 @@ static int add_pair(struct kernels *kernels, uint32_t event, uint32_t kernel) {
 // All push/pop ranges of the thread that are open at the call.
 static int pair_kernel(struct kernels *kernels, uint32_t kernel) {
     const struct report_kernel *one = &kernels->capture->kernels[kernel];
-    int rc = 0;
-    for (struct report_lane *lane = kernels->lanes.of_thread[one->thread]; lane && rc == 0;
+    int r = 0;
+    for (struct report_lane *lane = kernels->lanes.of_thread[one->thread]; lane && r == 0;
          lane = lane->next) {
-        report_lane_move(&kernels->lanes, lane, one->call_start, NULL);
-        const uint32_t *stack = report_lane_stack(&kernels->lanes, lane);
-        for (size_t i = 0; i < report_lane_depth(lane) && rc == 0; i++) {
-            if (report_is_timed(&kernels->capture->events[stack[i]])) {
-                rc = add_pair(kernels, stack[i], kernel);
+        nvtxt_walk_move(&lane->walk, one->call_start);
+        for (size_t i = 0; i < lane->walk.stacked && r == 0; i++) {
+            uint32_t event = lane->walk.stack[i].id;
+            if (event != NVTXT_WALK_GAP && report_is_timed(&kernels->capture->events[event])) {
+                r = add_pair(kernels, event, kernel);
             }
         }
     }
-    return rc;
-}
-
-static int push(struct kernels *kernels, uint32_t event) {
-    const struct report_event *range = &kernels->capture->events[event];
-    if (range->kind != REPORT_PUSH_POP) {
-        return 0;
-    }
-    struct report_lane *lane = report_lanes_find(&kernels->lanes, range);
-    if (!lane) {
-        return -ENOMEM;
-    }
-    report_lane_move(&kernels->lanes, lane, range->start, NULL);
-    return report_lane_push(&kernels->lanes, lane, event);
+    return r;
 }
 
 static int visit_calls(struct kernels *kernels, const uint32_t *calls, size_t count) {
     const struct report_capture *capture = kernels->capture;
     size_t event = 0;
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < count; i++) {
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < count; i++) {
         int64_t time = capture->kernels[calls[i]].call_start;
-        for (; rc == 0 && event < capture->event_count && capture->events[event].start <= time;
+        for (; r == 0 && event < capture->event_count && capture->events[event].start <= time;
              event++) {
-            rc = push(kernels, (uint32_t)event);
+            if (capture->events[event].kind == REPORT_PUSH_POP) {
+                struct report_lane *lane;
+                r = report_lanes_begin(&kernels->lanes, (uint32_t)event, &lane);
+            }
         }
-        rc = rc == 0 ? pair_kernel(kernels, calls[i]) : rc;
+        r = r ?: pair_kernel(kernels, calls[i]);
     }
-    return rc;
+    return r;
 }
 
 static int find_pairs(struct kernels *kernels) {
     const struct report_capture *capture = kernels->capture;
     uint32_t *calls = malloc((capture->kernel_count + 1) * sizeof(*calls));
     size_t count = 0;
-    int rc = calls ? report_lanes_init(&kernels->lanes, capture) : -ENOMEM;
-    if (rc == 0) {
+    int r = calls ? report_lanes_init(&kernels->lanes, capture) : nvtxt_origin(-ENOMEM);
+    if (r == 0) {
         for (size_t i = 0; i < capture->kernel_count; i++) {
             if (capture->kernels[i].thread != REPORT_NONE) {
                 calls[count++] = (uint32_t)i;
             }
         }
         qsort_r(calls, count, sizeof(*calls), by_call, capture->kernels);
-        rc = visit_calls(kernels, calls, count);
+        r = visit_calls(kernels, calls, count);
         report_lanes_deinit(&kernels->lanes);
     }
     free(calls);
-    return rc;
+    return r;
 }
 
 // --- rows
-
-static inline int order(uint64_t a, uint64_t b) {
-    return (a > b) - (a < b);
-}
 
 static const struct report_event *range_of(const struct report_capture *capture,
                                            const struct pair *pair) {
@@ -146,29 +126,30 @@ static uint64_t length_of(int64_t start, int64_t end) {
 // The pairs of a row of nvtx_kern_sum: those of a name, thread and kernel.
 static int same_launches(const struct report_capture *capture, const struct pair *a,
                          const struct pair *b) {
-    int by = order(range_of(capture, a)->name, range_of(capture, b)->name);
-    by = by ?: order(range_of(capture, a)->thread, range_of(capture, b)->thread);
-    return by ?: order(capture->kernels[a->kernel].name, capture->kernels[b->kernel].name);
+    const struct report_event *x = range_of(capture, a), *y = range_of(capture, b);
+    int by = NVTXT_ORDER(x->name, y->name) ?: NVTXT_ORDER(x->thread, y->thread);
+    const struct report_kernel *kernels = capture->kernels;
+    return by ?: NVTXT_ORDER(kernels[a->kernel].name, kernels[b->kernel].name);
 }
 
 // The pairs of a row of nvtx_gpu_proj_sum: those of a name.
 static int same_name(const struct report_capture *capture, const struct pair *a,
                      const struct pair *b) {
-    return order(range_of(capture, a)->name, range_of(capture, b)->name);
+    return NVTXT_ORDER(range_of(capture, a)->name, range_of(capture, b)->name);
 }
 
 static int by_launches(const void *left, const void *right, void *context) {
     const struct pair *a = left, *b = right;
     int by = same_launches(context, a, b);
-    by = by ?: order(a->event, b->event);
-    return by ?: order(a->kernel, b->kernel);
+    by = by ?: NVTXT_ORDER(a->event, b->event);
+    return by ?: NVTXT_ORDER(a->kernel, b->kernel);
 }
 
 static int by_name(const void *left, const void *right, void *context) {
     const struct pair *a = left, *b = right;
     int by = same_name(context, a, b);
-    by = by ?: order(a->event, b->event);
-    return by ?: order(a->kernel, b->kernel);
+    by = by ?: NVTXT_ORDER(a->event, b->event);
+    return by ?: NVTXT_ORDER(a->kernel, b->kernel);
 }
 
 static void begin_row(const struct kernels *kernels, const struct pair *pairs, struct row *row) {
@@ -212,13 +193,11 @@ static void add_projections(struct kernels *kernels, const struct pair *pairs, s
 
 static int by_total(const void *left, const void *right) {
     const struct row *a = left, *b = right;
-    if (a->spread.sum != b->spread.sum) {
-        return a->spread.sum > b->spread.sum ? -1 : 1;
-    }
-    int by = report_text_order(a->name, b->name);
-    by = by ?: order(a->thread->global_tid, b->thread->global_tid);
-    by = by ?: order(a->thread->store, b->thread->store);
-    return by ?: report_text_order(a->kernel, b->kernel);
+    int by = NVTXT_ORDER(b->spread.sum, a->spread.sum);
+    by = by ?: nvtxt_slice_order(a->name, b->name);
+    by = by ?: NVTXT_ORDER(a->thread->global_tid, b->thread->global_tid);
+    by = by ?: NVTXT_ORDER(a->thread->store, b->thread->store);
+    return by ?: nvtxt_slice_order(a->kernel, b->kernel);
 }
 
 struct kind { // of table
@@ -232,7 +211,7 @@ static int make_rows(struct kernels *kernels, const struct kind *kind) {
     kernels->lengths = malloc((kernels->count + 1) * sizeof(*kernels->lengths));
     kernels->rows = malloc((kernels->count + 1) * sizeof(*kernels->rows));
     if (!kernels->lengths || !kernels->rows) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (kernels->count > 0) {
         qsort_r(kernels->pairs, kernels->count, sizeof(*kernels->pairs), kind->order,
@@ -294,50 +273,52 @@ static void put_projections(const struct kernels *kernels, const struct row *row
 }
 
 static int note_stores(struct report_table *table, const struct report_capture *capture) {
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < capture->store_count; i++) {
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < capture->store_count; i++) {
         const struct nvtxt_slice *path = &capture->stores[i].path;
         const char *lack = capture->stores[i].kernels_lack;
         if (lack) {
-            rc = report_table_note(table, "no kernels: %.*s: %s", (int)path->len, path->data, lack);
+            r = report_table_note(table, "no kernels: %.*s: %s", (int)path->len, path->data, lack);
         } else if (!capture->stores[i].has_kernels) {
-            rc = report_table_note(table, "no kernels: %.*s has no CUPTI tables", (int)path->len,
-                                   path->data);
+            r = report_table_note(table, "no kernels: %.*s has no CUPTI tables", (int)path->len,
+                                  path->data);
         }
     }
-    return rc;
+    return r;
 }
 
-static int fill(struct report_table *table, const struct report_model *model,
-                const struct kind *kind) {
+static int fill_table(struct report_table *table, const struct report_model *model,
+                      const struct kind *kind) {
     struct kernels kernels = {.table = table, .model = model, .capture = model->capture};
     table->owned = kernels.names = report_name_texts(model->capture); // the cells point into it
-    int rc = kernels.names ? find_pairs(&kernels) : -ENOMEM;
-    rc = rc == 0 ? make_rows(&kernels, kind) : rc;
-    for (size_t i = 0; rc == 0 && i < kernels.row_count; i++) {
+    int r = kernels.names ? find_pairs(&kernels) : nvtxt_origin(-ENOMEM);
+    r = r ?: make_rows(&kernels, kind);
+    for (size_t i = 0; r == 0 && i < kernels.row_count; i++) {
         struct report_cell *cells = report_table_row(table);
         if (cells) {
             kind->put(&kernels, &kernels.rows[i], cells);
         }
-        rc = cells ? 0 : -ENOMEM;
+        r = cells ? 0 : nvtxt_origin(-ENOMEM);
     }
     free(kernels.pairs);
     free(kernels.lengths);
     free(kernels.rows);
-    rc = rc == 0 ? note_stores(table, model->capture) : rc;
+    r = r ?: note_stores(table, model->capture);
     bool any = model->capture->kernel_count > 0;
-    return rc == 0 && any ? report_note_open(table, model, REPORT_KIND(REPORT_PUSH_POP)) : rc;
+    return r == 0 && any ? report_note_open(table, model, REPORT_KIND(REPORT_PUSH_POP), "left out")
+                         : r;
 }
 
 int report_nvtx_kern_sum(struct report_table *table, const struct report_model *model,
                          const struct report_stats_options *options) {
     (void)options;
-    return fill(table, model,
-                &(struct kind){by_launches, same_launches, add_launches, put_launches});
+    return fill_table(table, model,
+                      &(struct kind){by_launches, same_launches, add_launches, put_launches});
 }
 
 int report_nvtx_gpu_proj_sum(struct report_table *table, const struct report_model *model,
                              const struct report_stats_options *options) {
     (void)options;
-    return fill(table, model, &(struct kind){by_name, same_name, add_projections, put_projections});
+    return fill_table(table, model,
+                      &(struct kind){by_name, same_name, add_projections, put_projections});
 }

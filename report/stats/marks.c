@@ -2,10 +2,9 @@
 //
 // Marks by name. Within a name each process has its own row of marks, so the last start of each
 // process is kept while the marks of one name are visited.
-#include <errno.h>
 #include <stdlib.h>
 
-#include "report/model/name_text.h"
+#include "protocol/base/origin.h"
 #include "report/model/spread.h"
 #include "report/stats/group.h"
 #include "report/stats/reports.h"
@@ -39,10 +38,7 @@ static uint32_t group_of(const void *context, const struct report_event *event) 
 
 static int by_count(const void *left, const void *right) {
     const struct mark *a = left, *b = right;
-    if (a->count != b->count) {
-        return a->count > b->count ? -1 : 1;
-    }
-    return report_text_order(a->name, b->name);
+    return NVTXT_ORDER(b->count, a->count) ?: nvtxt_slice_order(a->name, b->name);
 }
 
 static int make_room(struct marks *marks) {
@@ -58,7 +54,7 @@ static int make_room(struct marks *marks) {
     marks->intervals = malloc((largest + 1) * sizeof(*marks->intervals));
     marks->rows = calloc(used + 1, sizeof(*marks->rows));
     if (!marks->names || !marks->lasts || !marks->intervals || !marks->rows) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < capture->process_count; i++) {
         marks->lasts[i].name = REPORT_NONE;
@@ -87,29 +83,25 @@ static void take_name(struct marks *marks, uint32_t name, size_t size) {
 }
 
 static int put_row(struct report_table *table, const struct mark *mark) {
-    struct report_cell *cells = report_table_row(table);
-    if (!cells) {
-        return -ENOMEM;
-    }
     double seconds = (double)((long double)mark->last - (long double)mark->first) / 1e9;
-    cells[0] = report_cell_uint(mark->count);
-    if (mark->last > mark->first) {
-        cells[1] = report_cell_real((double)(mark->count - 1) / seconds);
-    }
-    if (mark->intervals.count > 0) {
-        cells[2] = report_cell_real(mark->intervals.avg);
-        cells[3] = report_cell_real(mark->intervals.median);
-        cells[4] = report_cell_uint(mark->intervals.min);
-        cells[5] = report_cell_uint(mark->intervals.max);
-    }
-    cells[6] = report_cell_int(mark->first);
-    cells[7] = report_cell_int(mark->last);
-    cells[8] = report_cell_text(mark->name);
-    return 0;
+    bool any = mark->intervals.count > 0;
+    const struct report_cell cells[] = {
+        report_cell_uint(mark->count),
+        mark->last > mark->first ? report_cell_real((double)(mark->count - 1) / seconds)
+                                 : REPORT_NO_CELL,
+        any ? report_cell_real(mark->intervals.avg) : REPORT_NO_CELL,
+        any ? report_cell_real(mark->intervals.median) : REPORT_NO_CELL,
+        any ? report_cell_uint(mark->intervals.min) : REPORT_NO_CELL,
+        any ? report_cell_uint(mark->intervals.max) : REPORT_NO_CELL,
+        report_cell_int(mark->first),
+        report_cell_int(mark->last),
+        report_cell_text(mark->name),
+    };
+    return report_table_add(table, cells);
 }
 
 static int put_rows(struct marks *marks, struct report_table *table) {
-    int rc = 0;
+    int r = 0;
     for (size_t i = 0; i < marks->groups.group_count; i++) {
         size_t size = report_group_size(&marks->groups, i);
         if (size > 0) {
@@ -117,23 +109,23 @@ static int put_rows(struct marks *marks, struct report_table *table) {
         }
     }
     qsort(marks->rows, marks->row_count, sizeof(*marks->rows), by_count);
-    for (size_t i = 0; rc == 0 && i < marks->row_count; i++) {
-        rc = put_row(table, &marks->rows[i]);
+    for (size_t i = 0; r == 0 && i < marks->row_count; i++) {
+        r = put_row(table, &marks->rows[i]);
     }
-    return rc;
+    return r;
 }
 
 int report_nvtx_mark_sum(struct report_table *table, const struct report_model *model,
                          const struct report_stats_options *options) {
     struct marks marks = {.model = model};
     (void)options;
-    int rc = report_groups_init(&marks.groups, model, model->capture->name_count, group_of, NULL);
-    rc = rc == 0 ? make_room(&marks) : rc;
-    rc = rc == 0 ? put_rows(&marks, table) : rc;
+    int r = report_groups_init(&marks.groups, model, model->capture->name_count, group_of, NULL);
+    r = r ?: make_room(&marks);
+    r = r ?: put_rows(&marks, table);
     report_groups_deinit(&marks.groups);
     free(marks.lasts);
     free(marks.intervals);
     free(marks.rows);
     table->owned = marks.names; // the cells point into it
-    return rc;
+    return r;
 }

@@ -2,7 +2,7 @@
 //
 // One pass over the events notes which threads, processes and domains they have; each of these is
 // counted when it is seen first. A domain may be in several stores, so it is noted for each.
-#include "report/stats/overview.h"
+#include "report/stats/reports.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,9 @@
 // in the arena of the table, and put after the column of the standard deviation.
 #include "report/stats/reports.h"
 
-#include <errno.h>
 #include <stdio.h>
+
+#include "protocol/base/origin.h"
 
 #define X(name, percentiles, ...)                                                                  \
     static const struct report_column columns_of_##name[] = {__VA_ARGS__};
@@ -41,7 +42,7 @@ static int add_percentiles(struct report_table *table, const struct report_stats
     struct report_column *columns = store_arena_take(
         &table->arena, (table->column_count + more) * sizeof(*columns), sizeof(void *));
     if (!columns) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < table->column_count; i++) {
         columns[at++] = table->columns[i];
@@ -51,7 +52,7 @@ static int add_percentiles(struct report_table *table, const struct report_stats
         for (size_t k = 0; k < more; k++) {
             const char *title = percentile_title(table, options->percentile_names[k]);
             if (!title) {
-                return -ENOMEM;
+                return nvtxt_origin(-ENOMEM);
             }
             columns[at++] = (struct report_column){title, REPORT_COLUMN_NUMBER};
         }
@@ -66,6 +67,6 @@ int report_stats_make(struct report_table *table, const struct report_stats_repo
                       const struct report_stats_options *options) {
     report_table_init(table, report->name, report->columns, report->column_count);
     bool wider = report->takes_percentiles && options->percentile_count > 0;
-    int rc = wider ? add_percentiles(table, options) : 0;
-    return rc < 0 ? rc : report->fill(table, model, options);
+    int r = wider ? add_percentiles(table, options) : 0;
+    return r ?: report->fill(table, model, options);
 }

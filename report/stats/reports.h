@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reports of `nvtxt-report stats`. One table is the source of -r, of `list reports` and of the
-// table in nvtxt-report(1): the name, and the columns in order.
+// report/stats: the reports of `nvtxt-report stats`, each as a table, and what two captures differ
+// in. One thread, no I/O. It computes nothing that report/model knows already, and prints nothing.
+//
+// This header is which reports there are, and the overview of a store. One table is the source of
+// -r, of `list reports` and of the table in nvtxt-report(1): the name, and the columns in order.
 #pragma once
 
 #include "report/model/model.h"
-#include "report/stats/table.h"
+#include "report/table/table.h"
 
 #define REPORT_T(title)                                                                            \
     { title, REPORT_COLUMN_TEXT }
@@ -110,3 +113,18 @@ const struct report_stats_report *report_stats_find(const char *name); // NULL: 
 // texts from the capture. Returns 0 or -ENOMEM.
 int report_stats_make(struct report_table *table, const struct report_stats_report *report,
                       const struct report_model *model, const struct report_stats_options *options);
+
+// What a store holds, in numbers: of its selected events, and of its sources and losses.
+struct report_overview {
+    size_t events, marks, pushpop, startend, open; // open ones are in the three kinds, too
+    bool has_events;
+    int64_t first_ns, last_ns; // smallest start, largest start or end
+    size_t processes, threads, domains;
+    uint64_t losses;
+    uint64_t errors, warnings;
+    size_t files_with_errors; // sources
+};
+
+// One for each store of the capture, which is one block of memory: free() it. NULL when memory is
+// short.
+struct report_overview *report_overviews(const struct report_model *model);

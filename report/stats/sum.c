@@ -2,11 +2,9 @@
 //
 // The sums of ranges. The ranges of a name and kind stand side by side, so the durations of one
 // group after the other are copied into one array, which is as long as the largest group.
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "report/model/name_text.h"
+#include "protocol/base/origin.h"
 #include "report/model/spans.h"
 #include "report/model/spread.h"
 #include "report/stats/group.h"
@@ -48,11 +46,9 @@ static uint32_t group_of(const void *context, const struct report_event *event) 
 
 static int by_total(const void *left, const void *right) {
     const struct sum *a = left, *b = right;
-    if (a->spread.sum != b->spread.sum) {
-        return a->spread.sum > b->spread.sum ? -1 : 1;
-    }
-    int order = report_text_order(a->name, b->name);
-    return order ? order : (int)a->style - (int)b->style;
+    int order = NVTXT_ORDER(b->spread.sum, a->spread.sum);
+    order = order ?: nvtxt_slice_order(a->name, b->name);
+    return order ?: (int)a->style - (int)b->style;
 }
 
 static int make_room(struct sums *sums) {
@@ -65,7 +61,7 @@ static int make_room(struct sums *sums) {
     sums->names = report_name_texts(sums->model->capture);
     sums->durations = malloc((largest + 1) * sizeof(*sums->durations));
     sums->rows = calloc(used + 1, sizeof(*sums->rows));
-    return sums->names && sums->durations && sums->rows ? 0 : -ENOMEM;
+    return sums->names && sums->durations && sums->rows ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static int take_group(struct sums *sums, size_t group, size_t size) {
@@ -88,14 +84,14 @@ static int take_group(struct sums *sums, size_t group, size_t size) {
     for (size_t i = 0; values && i < percentiles; i++) {
         values[i] = report_percentile(sums->durations, size, sums->options->percentiles[i]);
     }
-    return values ? 0 : -ENOMEM;
+    return values ? 0 : nvtxt_origin(-ENOMEM);
 }
 
 static int put_row(struct sums *sums, const struct sum *sum) {
     const struct report_spread *spread = &sum->spread;
     struct report_cell *cell = report_table_row(sums->table);
     if (!cell) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     double share = sums->total > 0 ? 100.0 * (double)spread->sum / (double)sums->total : 0;
     *cell++ = report_cell_real(share);
@@ -117,53 +113,55 @@ static int put_row(struct sums *sums, const struct sum *sum) {
 }
 
 static int put_rows(struct sums *sums) {
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < sums->groups.group_count; i++) {
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < sums->groups.group_count; i++) {
         size_t size = report_group_size(&sums->groups, i);
-        rc = size > 0 ? take_group(sums, i, size) : 0;
+        r = size > 0 ? take_group(sums, i, size) : 0;
     }
-    if (rc == 0) {
+    if (r == 0) {
         qsort(sums->rows, sums->row_count, sizeof(*sums->rows), by_total);
     }
-    for (size_t i = 0; rc == 0 && i < sums->row_count; i++) {
-        rc = put_row(sums, &sums->rows[i]);
+    for (size_t i = 0; r == 0 && i < sums->row_count; i++) {
+        r = put_row(sums, &sums->rows[i]);
     }
-    return rc;
+    return r;
 }
 
-static int fill(struct sums *sums) {
-    int rc = report_groups_init(&sums->groups, sums->model,
-                                sums->model->capture->name_count * STYLES, group_of, sums);
-    rc = rc == 0 ? make_room(sums) : rc;
-    rc = rc == 0 ? put_rows(sums) : rc;
-    rc = rc == 0 ? report_note_open(sums->table, sums->model,
-                                    (sums->wanted[0] ? REPORT_KIND(REPORT_PUSH_POP) : 0) |
-                                        (sums->wanted[1] ? REPORT_KIND(REPORT_START_END) : 0))
-                 : rc;
+static int fill_table(struct sums *sums) {
+    int r = report_groups_init(&sums->groups, sums->model,
+                               sums->model->capture->name_count * STYLES, group_of, sums);
+    r = r ?: make_room(sums);
+    r = r ?: put_rows(sums);
+    if (r == 0) {
+        r = report_note_open(sums->table, sums->model,
+                             (sums->wanted[0] ? REPORT_KIND(REPORT_PUSH_POP) : 0) |
+                                 (sums->wanted[1] ? REPORT_KIND(REPORT_START_END) : 0),
+                             "left out");
+    }
     report_groups_deinit(&sums->groups);
     free(sums->durations);
     free(sums->rows);
     sums->table->owned = sums->names; // the cells point into it
-    return rc;
+    return r;
 }
 
 int report_nvtx_sum(struct report_table *table, const struct report_model *model,
                     const struct report_stats_options *options) {
-    return fill(&(struct sums){.table = table,
-                               .model = model,
-                               .options = options,
-                               .wanted = {true, true},
-                               .shows_style = true});
+    return fill_table(&(struct sums){.table = table,
+                                     .model = model,
+                                     .options = options,
+                                     .wanted = {true, true},
+                                     .shows_style = true});
 }
 
 int report_nvtx_pushpop_sum(struct report_table *table, const struct report_model *model,
                             const struct report_stats_options *options) {
-    return fill(&(struct sums){
+    return fill_table(&(struct sums){
         .table = table, .model = model, .options = options, .wanted = {true, false}});
 }
 
 int report_nvtx_startend_sum(struct report_table *table, const struct report_model *model,
                              const struct report_stats_options *options) {
-    return fill(&(struct sums){
+    return fill_table(&(struct sums){
         .table = table, .model = model, .options = options, .wanted = {false, true}});
 }

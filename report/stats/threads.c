@@ -2,10 +2,9 @@
 //
 // What is said of threads: how busy each is, and its gaps. The selected events of a thread stand
 // side by side, in order, so the figures are those of the model's scans.
-#include <errno.h>
 #include <stdlib.h>
 
-#include "report/model/name_text.h"
+#include "protocol/base/origin.h"
 #include "report/model/spans.h"
 #include "report/model/spread.h"
 #include "report/stats/group.h"
@@ -28,20 +27,17 @@ static int by_tid(const void *left, const void *right, void *context) {
     const struct report_thread *threads = context;
     const struct report_thread *a = &threads[*(const uint32_t *)left];
     const struct report_thread *b = &threads[*(const uint32_t *)right];
-    if (a->global_tid != b->global_tid) {
-        return a->global_tid < b->global_tid ? -1 : 1;
-    }
-    return (a->store > b->store) - (a->store < b->store);
+    return NVTXT_ORDER(a->global_tid, b->global_tid) ?: NVTXT_ORDER(a->store, b->store);
 }
 
 static int init(struct threads *threads, struct report_table *table,
                 const struct report_model *model) {
     const struct report_capture *capture = model->capture;
     *threads = (struct threads){.table = table, .model = model};
-    int rc = report_groups_init(&threads->groups, model, capture->thread_count, thread_of, NULL);
+    int r = report_groups_init(&threads->groups, model, capture->thread_count, thread_of, NULL);
     threads->order = malloc((capture->thread_count + 1) * sizeof(*threads->order));
-    if (rc != 0 || !threads->order) {
-        return -ENOMEM;
+    if (r != 0 || !threads->order) {
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < capture->thread_count; i++) {
         if (report_group_size(&threads->groups, i) > 0) {
@@ -61,10 +57,13 @@ static inline const uint32_t *events_of(const struct threads *threads, uint32_t 
     return threads->groups.events + threads->groups.first[thread];
 }
 
-static void put_ids(const struct threads *threads, uint32_t index, struct report_cell *cells) {
-    const struct report_thread *thread = &threads->model->capture->threads[index];
-    cells[0] = report_cell_uint(threads->model->capture->processes[thread->process].pid);
-    cells[1] = report_cell_uint(report_tid(thread));
+static struct report_cell pid_cell(const struct threads *threads, uint32_t index) {
+    const struct report_capture *capture = threads->model->capture;
+    return report_cell_uint(capture->processes[capture->threads[index].process].pid);
+}
+
+static struct report_cell tid_cell(const struct threads *threads, uint32_t index) {
+    return report_cell_uint(report_tid(&threads->model->capture->threads[index]));
 }
 
 // --- how busy
@@ -82,45 +81,32 @@ static int put_thread(const struct threads *threads, uint32_t index) {
         deepest = model->depth[events[i]] > deepest ? model->depth[events[i]] : deepest;
     }
     uint64_t busy = report_busy(capture, events, size, REPORT_KIND(REPORT_PUSH_POP));
-    struct report_cell *cells = report_table_row(threads->table);
-    if (!cells) {
-        return -ENOMEM;
-    }
-    cells[0] = report_cell_real(
-        model->elapsed_ns > 0 ? 100.0 * (double)busy / (double)model->elapsed_ns : 0);
-    cells[1] = report_cell_uint(busy);
-    cells[2] = report_cell_uint(ranges);
-    cells[3] = report_cell_uint(size - ranges);
-    if (pushed > 0) {
-        cells[4] = report_cell_uint(deepest);
-    }
-    put_ids(threads, index, &cells[5]);
-    if (capture->threads[index].name.data) {
-        cells[7] = report_cell_text(capture->threads[index].name);
-    }
-    return 0;
-}
-
-// An open range is in no time, but it is a range, and one that others lie in.
-static int note_open(struct report_table *table, const struct report_model *model) {
-    size_t open = report_count_open(model, REPORT_BOTH_KINDS);
-    return open == 0
-               ? 0
-               : report_table_note(table, "%zu open %s counted, but not in the times: %s no end",
-                                   open, open == 1 ? "range is" : "ranges are",
-                                   open == 1 ? "it has" : "they have");
+    struct nvtxt_slice name = capture->threads[index].name;
+    double share = model->elapsed_ns > 0 ? 100.0 * (double)busy / (double)model->elapsed_ns : 0;
+    const struct report_cell cells[] = {
+        report_cell_real(share),
+        report_cell_uint(busy),
+        report_cell_uint(ranges),
+        report_cell_uint(size - ranges),
+        pushed > 0 ? report_cell_uint(deepest) : REPORT_NO_CELL,
+        pid_cell(threads, index),
+        tid_cell(threads, index),
+        name.data ? report_cell_text(name) : REPORT_NO_CELL,
+    };
+    return report_table_add(threads->table, cells);
 }
 
 int report_nvtx_thread_sum(struct report_table *table, const struct report_model *model,
                            const struct report_stats_options *options) {
     struct threads threads;
     (void)options;
-    int rc = init(&threads, table, model);
-    for (size_t i = 0; rc == 0 && i < threads.count; i++) {
-        rc = put_thread(&threads, threads.order[i]);
+    int r = init(&threads, table, model);
+    for (size_t i = 0; r == 0 && i < threads.count; i++) {
+        r = put_thread(&threads, threads.order[i]);
     }
     deinit(&threads);
-    return rc == 0 ? note_open(table, model) : rc;
+    // An open range is in no time, but it is a range, and one that others lie in.
+    return r ?: report_note_open(table, model, REPORT_BOTH_KINDS, "counted, but not in the times");
 }
 
 // --- gaps
@@ -133,10 +119,7 @@ struct gap_row {
 
 static int by_gap(const void *left, const void *right) {
     const struct gap_row *a = left, *b = right;
-    if (a->spread.sum != b->spread.sum) {
-        return a->spread.sum > b->spread.sum ? -1 : 1;
-    }
-    return (a->place > b->place) - (a->place < b->place);
+    return NVTXT_ORDER(b->spread.sum, a->spread.sum) ?: NVTXT_ORDER(a->place, b->place);
 }
 
 // Fills a row when the thread has gaps.
@@ -144,12 +127,12 @@ static int find_gaps(const struct threads *threads, uint32_t place, struct gap_r
     uint32_t thread = threads->order[place];
     struct report_gap *gaps;
     size_t count;
-    int rc = report_gaps(threads->model->capture, events_of(threads, thread),
-                         report_group_size(&threads->groups, thread), &gaps, &count);
-    uint64_t *lengths = rc == 0 ? malloc((count + 1) * sizeof(*lengths)) : NULL;
+    int r = report_gaps(threads->model->capture, events_of(threads, thread),
+                        report_group_size(&threads->groups, thread), &gaps, &count);
+    uint64_t *lengths = r == 0 ? malloc((count + 1) * sizeof(*lengths)) : NULL;
     if (!lengths) {
         free(gaps);
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < count; i++) {
         lengths[i] = gaps[i].length;
@@ -166,20 +149,19 @@ static int find_gaps(const struct threads *threads, uint32_t place, struct gap_r
 static int put_gaps(const struct threads *threads, const struct gap_row *row,
                     const struct nvtxt_slice *names) {
     const struct report_event *events = threads->model->capture->events;
-    struct report_cell *cells = report_table_row(threads->table);
-    if (!cells) {
-        return -ENOMEM;
-    }
-    cells[0] = report_cell_total(threads->table, row->spread.sum);
-    cells[1] = report_cell_uint(row->spread.count);
-    cells[2] = report_cell_real(row->spread.avg);
-    cells[3] = report_cell_real(row->spread.median);
-    cells[4] = report_cell_uint(row->spread.max);
-    cells[5] = report_cell_int(row->longest.at);
-    cells[6] = report_cell_text(names[events[row->longest.after].name]);
-    cells[7] = report_cell_text(names[events[row->longest.before].name]);
-    put_ids(threads, row->thread, &cells[8]);
-    return 0;
+    const struct report_cell cells[] = {
+        report_cell_total(threads->table, row->spread.sum),
+        report_cell_uint(row->spread.count),
+        report_cell_real(row->spread.avg),
+        report_cell_real(row->spread.median),
+        report_cell_uint(row->spread.max),
+        report_cell_int(row->longest.at),
+        report_cell_text(names[events[row->longest.after].name]),
+        report_cell_text(names[events[row->longest.before].name]),
+        pid_cell(threads, row->thread),
+        tid_cell(threads, row->thread),
+    };
+    return report_table_add(threads->table, cells);
 }
 
 int report_nvtx_gap_sum(struct report_table *table, const struct report_model *model,
@@ -187,22 +169,22 @@ int report_nvtx_gap_sum(struct report_table *table, const struct report_model *m
     struct threads threads;
     size_t count = 0;
     (void)options;
-    int rc = init(&threads, table, model);
+    int r = init(&threads, table, model);
     struct nvtxt_slice *names = report_name_texts(model->capture);
     struct gap_row *rows = calloc(threads.count + 1, sizeof(*rows));
     table->owned = names; // the cells point into it
-    rc = names && rows ? rc : -ENOMEM;
-    for (uint32_t i = 0; rc == 0 && i < threads.count; i++) {
-        rc = find_gaps(&threads, i, &rows[count]);
-        count += rc == 0 && rows[count].spread.count > 0;
+    r = names && rows ? r : nvtxt_origin(-ENOMEM);
+    for (uint32_t i = 0; r == 0 && i < threads.count; i++) {
+        r = find_gaps(&threads, i, &rows[count]);
+        count += r == 0 && rows[count].spread.count > 0;
     }
-    if (rc == 0) {
+    if (r == 0) {
         qsort(rows, count, sizeof(*rows), by_gap);
     }
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = put_gaps(&threads, &rows[i], names);
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        r = put_gaps(&threads, &rows[i], names);
     }
     free(rows);
     deinit(&threads);
-    return rc == 0 ? report_note_open(table, model, REPORT_KIND(REPORT_PUSH_POP)) : rc;
+    return r ?: report_note_open(table, model, REPORT_KIND(REPORT_PUSH_POP), "left out");
 }

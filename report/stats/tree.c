@@ -8,13 +8,14 @@
 // No texts of paths are compared. Bytewise, what lies below a path begins with its text and `;`,
 // which no step has. So below one path each step has two places among its siblings, one for its own
 // row and one, with `;`, for all that lies below it; the places of all steps are sorted once.
-#include <errno.h>
 #include <stdalign.h>
 #include <stdlib.h>
 
-#include "protocol/base/hash.h"
+#include "protocol/base/origin.h"
+#include "protocol/base/slice.h"
+#include "protocol/table/arrays.h"
+#include "protocol/table/hash.h"
 #include "report/model/lanes.h"
-#include "report/model/name_text.h"
 #include "report/model/spans.h"
 #include "report/stats/group.h"
 #include "report/stats/reports.h"
@@ -61,7 +62,7 @@ static int text_of(struct tree *tree, uint32_t name, struct nvtxt_slice *step) {
     if (memchr(step->data, ';', step->len)) {
         char *copy = store_arena_take(&tree->table->arena, step->len, 1);
         if (!copy) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         for (size_t i = 0; i < step->len; i++) {
             copy[i] = step->data[i] == ';' ? ',' : step->data[i];
@@ -129,7 +130,7 @@ static struct path *find_path(struct tree *tree, struct path *parent, uint32_t n
     }
     uint64_t hash = nvtxt_hash_number((uint64_t)(parent ? parent->number : 0) << 32 | step->number);
     NVTXT_HASH_FIND(path, node, &tree->paths, hash, path->parent == parent && path->step == step);
-    return step->recent = path ? path : make_path(tree, parent, step, hash);
+    return step->recent = path ?: make_path(tree, parent, step, hash);
 }
 
 // Whether the range lies below its parent and all that is below the parent.
@@ -141,20 +142,18 @@ static bool is_nested(const struct report_model *model, uint32_t event) {
 // The path of the ranges of the lane that are open when the event begins.
 static int path_of_lane(struct tree *tree, uint32_t event, struct path **under) {
     const struct report_event *events = tree->model->capture->events;
-    struct report_lane *lane = report_lanes_find(&tree->lanes, &events[event]);
-    if (!lane) {
-        return -ENOMEM;
+    struct report_lane *lane;
+    int r = report_lanes_begin(&tree->lanes, event, &lane);
+    if (r != 0 || is_nested(tree->model, event)) {
+        return r;
     }
-    report_lane_move(&tree->lanes, lane, events[event].start, NULL);
-    int rc = report_lane_push(&tree->lanes, lane, event);
-    if (rc != 0 || is_nested(tree->model, event)) {
-        return rc;
-    }
-    const uint32_t *stack = report_lane_stack(&tree->lanes, lane);
-    for (uint32_t i = 0; i < tree->model->depth[event]; i++) {
-        *under = find_path(tree, *under, events[stack[i]].name);
-        if (!*under) {
-            return -ENOMEM;
+    const struct nvtxt_walk *walk = &lane->walk;
+    for (size_t i = 0; i + 1 < walk->stacked; i++) { // on top is the event
+        if (walk->stack[i].id != NVTXT_WALK_GAP) {
+            *under = find_path(tree, *under, events[walk->stack[i].id].name);
+            if (!*under) {
+                return nvtxt_origin(-ENOMEM);
+            }
         }
     }
     return 0;
@@ -171,13 +170,13 @@ static int path_under(struct tree *tree, uint32_t event, struct path **under) {
 static int add_range(struct tree *tree, uint32_t event) {
     const struct report_event *range = &tree->model->capture->events[event];
     struct path *under;
-    int rc = path_under(tree, event, &under);
-    if (rc != 0) {
-        return rc;
+    int r = path_under(tree, event, &under);
+    if (r != 0) {
+        return r;
     }
     struct path *path = find_path(tree, under, range->name);
     if (!path) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     tree->path_of[event] = path;
     if (report_is_timed(range)) {
@@ -191,13 +190,13 @@ static int add_range(struct tree *tree, uint32_t event) {
 }
 
 static int add_ranges(struct tree *tree) {
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < tree->model->count; i++) {
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < tree->model->count; i++) {
         if (tree->model->capture->events[i].kind == REPORT_PUSH_POP) {
-            rc = add_range(tree, (uint32_t)i);
+            r = add_range(tree, (uint32_t)i);
         }
     }
-    return rc;
+    return r;
 }
 
 static bool has_crossing(const struct report_model *model) {
@@ -215,15 +214,15 @@ static int make(struct tree *tree) {
     tree->steps = calloc(capture->name_count + 1, sizeof(*tree->steps));
     tree->path_of = malloc((tree->model->count + 1) * sizeof(*tree->path_of));
     if (!tree->names || !tree->steps || !tree->path_of) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     tree->has_crossing = has_crossing(tree->model);
-    int rc = report_lanes_init(&tree->lanes, capture);
-    if (rc == 0) {
-        rc = add_ranges(tree);
+    int r = report_lanes_init(&tree->lanes, capture);
+    if (r == 0) {
+        r = add_ranges(tree);
         report_lanes_deinit(&tree->lanes);
     }
-    return rc;
+    return r;
 }
 
 // ---- The order of steps -------------------------------------------------------------------------
@@ -242,16 +241,16 @@ static int byte_at(const struct place *of, size_t at) {
 
 static int by_place(const void *left, const void *right) {
     const struct place *a = left, *b = right;
-    size_t least = a->text.len < b->text.len ? a->text.len : b->text.len;
+    size_t least = nvtxt_min(a->text.len, b->text.len);
     int order = least > 0 ? memcmp(a->text.data, b->text.data, least) : 0;
-    return order ? order : byte_at(a, least) - byte_at(b, least);
+    return order ?: byte_at(a, least) - byte_at(b, least);
 }
 
 static int order_steps(struct tree *tree) {
     struct place *places = malloc((tree->by_text.count + tree->below_count + 1) * sizeof(*places));
     size_t count = 0;
     if (!places) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     for (size_t i = 0; i < tree->by_text.bucket_count; i++) {
         for (struct nvtxt_hash_node *node = tree->by_text.buckets[i]; node; node = node->next) {
@@ -290,14 +289,9 @@ static int later_first(const void *left, const void *right) {
 }
 
 static int add_entry(struct entries *entries, struct entry entry) {
-    if (entries->count == entries->room) {
-        size_t room = entries->room > 0 ? 2 * entries->room : 64;
-        struct entry *list = realloc(entries->list, room * sizeof(*list));
-        if (!list) {
-            return -ENOMEM;
-        }
-        entries->list = list;
-        entries->room = room;
+    if (nvtxt_grow(&entries->list, &entries->room, entries->count + 1, sizeof(*entries->list)) <
+        0) {
+        return nvtxt_origin(-ENOMEM);
     }
     entries->list[entries->count++] = entry;
     return 0;
@@ -305,17 +299,17 @@ static int add_entry(struct entries *entries, struct entry entry) {
 
 static int add_list(struct entries *entries, struct path *first) {
     size_t begin = entries->count;
-    int rc = 0;
-    for (struct path *path = first; rc == 0 && path; path = path->next) {
-        rc = add_entry(entries, (struct entry){path, path->step->place, false});
-        if (rc == 0 && path->first) {
-            rc = add_entry(entries, (struct entry){path, path->step->below_at, true});
+    int r = 0;
+    for (struct path *path = first; r == 0 && path; path = path->next) {
+        r = add_entry(entries, (struct entry){path, path->step->place, false});
+        if (r == 0 && path->first) {
+            r = add_entry(entries, (struct entry){path, path->step->below_at, true});
         }
     }
-    if (rc == 0 && entries->count > begin) {
+    if (r == 0 && entries->count > begin) {
         qsort(entries->list + begin, entries->count - begin, sizeof(*entries->list), later_first);
     }
-    return rc;
+    return r;
 }
 
 static struct nvtxt_slice make_text(struct tree *tree, const struct path *path) {
@@ -343,34 +337,32 @@ static int put_path(struct tree *tree, const struct path *path, put_row *put) {
         return 0;
     }
     struct nvtxt_slice text = make_text(tree, path);
-    return text.data ? put(tree->table, path, text) : -ENOMEM;
+    return text.data ? put(tree->table, path, text) : nvtxt_origin(-ENOMEM);
 }
 
 static int put_rows(struct tree *tree, put_row *put) {
     struct entries entries = {0};
-    int rc = order_steps(tree);
-    rc = rc == 0 ? add_list(&entries, tree->first) : rc;
-    while (rc == 0 && entries.count > 0) {
+    int r = order_steps(tree);
+    r = r ?: add_list(&entries, tree->first);
+    while (r == 0 && entries.count > 0) {
         struct entry entry = entries.list[--entries.count];
-        rc = entry.below ? add_list(&entries, entry.path->first) : put_path(tree, entry.path, put);
+        r = entry.below ? add_list(&entries, entry.path->first) : put_path(tree, entry.path, put);
     }
     free(entries.list);
-    return rc;
+    return r;
 }
 
 static int put_tree_row(struct report_table *table, const struct path *path,
                         struct nvtxt_slice text) {
-    struct report_cell *cells = report_table_row(table);
-    if (!cells) {
-        return -ENOMEM;
-    }
-    cells[0] = report_cell_total(table, path->total);
-    cells[1] = report_cell_total(table, path->self);
-    cells[2] = report_cell_uint(path->count);
-    cells[3] = report_cell_real((double)((long double)path->total / (long double)path->count));
-    cells[4] = report_cell_uint(path->depth);
-    cells[5] = report_cell_text(text);
-    return 0;
+    const struct report_cell cells[] = {
+        report_cell_total(table, path->total),
+        report_cell_total(table, path->self),
+        report_cell_uint(path->count),
+        report_cell_real((double)((long double)path->total / (long double)path->count)),
+        report_cell_uint(path->depth),
+        report_cell_text(text),
+    };
+    return report_table_add(table, cells);
 }
 
 static int put_folded_row(struct report_table *table, const struct path *path,
@@ -378,13 +370,11 @@ static int put_folded_row(struct report_table *table, const struct path *path,
     if (path->self == 0) {
         return 0;
     }
-    struct report_cell *cells = report_table_row(table);
-    if (!cells) {
-        return -ENOMEM;
-    }
-    cells[0] = report_cell_text(text);
-    cells[1] = report_cell_total(table, path->self);
-    return 0;
+    const struct report_cell cells[] = {
+        report_cell_text(text),
+        report_cell_total(table, path->self),
+    };
+    return report_table_add(table, cells);
 }
 
 // ---- The widest paths ---------------------------------------------------------------------------
@@ -397,13 +387,8 @@ struct wide {
 
 static int wider_first(const void *left, const void *right) {
     const struct wide *a = left, *b = right;
-    if (a->is_used != b->is_used) {
-        return a->is_used ? -1 : 1;
-    }
-    if (a->width != b->width) {
-        return a->width > b->width ? -1 : 1;
-    }
-    return a->path->number < b->path->number ? -1 : a->path->number > b->path->number;
+    int order = NVTXT_ORDER(b->is_used, a->is_used) ?: NVTXT_ORDER(b->width, a->width);
+    return order ?: NVTXT_ORDER(a->path->number, b->path->number);
 }
 
 // By their numbers; what lies below a path has a larger number.
@@ -449,8 +434,8 @@ static int take_widest(const struct tree *tree, struct report_paths *to) {
     struct wide *wide = calloc(count + 1, sizeof(*wide));
     uint32_t *places = malloc((count + 1) * sizeof(*places));
     to->list = malloc((to->most + 1) * sizeof(*to->list));
-    int rc = wide && places && to->list ? 0 : -ENOMEM;
-    if (rc == 0) {
+    int r = wide && places && to->list ? 0 : nvtxt_origin(-ENOMEM);
+    if (r == 0) {
         find_widths(tree, wide, to);
         qsort(wide, count, sizeof(*wide), wider_first);
         to->count = to->left_out < to->most ? to->left_out : to->most;
@@ -459,7 +444,7 @@ static int take_widest(const struct tree *tree, struct report_paths *to) {
     }
     free(wide);
     free(places);
-    return rc;
+    return r;
 }
 
 void report_paths_deinit(struct report_paths *paths) {
@@ -467,26 +452,26 @@ void report_paths_deinit(struct report_paths *paths) {
     *paths = (struct report_paths){0};
 }
 
-static int fill(struct report_table *table, const struct report_model *model,
-                const struct report_stats_options *options, put_row *put) {
+static int fill_table(struct report_table *table, const struct report_model *model,
+                      const struct report_stats_options *options, put_row *put) {
     struct tree tree = {.table = table, .model = model};
     tree.most = options->most_rows > 0 ? options->most_rows : SIZE_MAX;
-    int rc = make(&tree);
-    rc = rc == 0 ? put_rows(&tree, put) : rc;
-    rc = rc == 0 && options->paths ? take_widest(&tree, options->paths) : rc;
+    int r = make(&tree);
+    r = r ?: put_rows(&tree, put);
+    r = r == 0 && options->paths ? take_widest(&tree, options->paths) : r;
     free(tree.steps);
     free(tree.path_of);
     nvtxt_hash_deinit(&tree.by_text);
     nvtxt_hash_deinit(&tree.paths);
-    return rc == 0 ? report_note_open(table, model, REPORT_KIND(REPORT_PUSH_POP)) : rc;
+    return r ?: report_note_open(table, model, REPORT_KIND(REPORT_PUSH_POP), "left out");
 }
 
 int report_nvtx_tree(struct report_table *table, const struct report_model *model,
                      const struct report_stats_options *options) {
-    return fill(table, model, options, put_tree_row);
+    return fill_table(table, model, options, put_tree_row);
 }
 
 int report_nvtx_folded(struct report_table *table, const struct report_model *model,
                        const struct report_stats_options *options) {
-    return fill(table, model, options, put_folded_row);
+    return fill_table(table, model, options, put_folded_row);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report/text: the text format of Protocol Buffers, in which sections and rules are written, and
-// messages about such files. It owns the texts of messages; what it reads goes into an arena of the
-// caller. One thread. It opens no file and knows no section and no rule.
+// report/text: the files of sections and rules: where they are found, the text format of Protocol
+// Buffers, in which they are written, and messages about them. It owns the paths and the texts of
+// messages; what it reads goes into an arena of the caller. One thread. It knows no section and no
+// rule.
 //
 // This header says how a message of the format becomes a struct: one constant table of fields per
 // message drives the parser, its "did you mean", and the manual pages. The struct begins with its
@@ -12,10 +13,6 @@
 //   a scalar                struct report_scalar     struct report_list of struct report_scalar *
 //   a message               a pointer; NULL: none    struct report_list of pointers to structs
 #pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "protocol/base/slice.h"
 #include "report/text/message.h"
@@ -70,6 +67,7 @@ struct report_message_type {
     const char *name;
     size_t size; // of the struct
     const struct report_field *fields;
+    size_t field_count;
 };
 
 // The place of a byte of a string; that of the string when it cannot be told.

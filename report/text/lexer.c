@@ -6,10 +6,9 @@
 // length, since no escape is shorter than what it means.
 #include "report/text/lexer.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
-#include "protocol/base/chars.h"
+#include "protocol/base/origin.h"
 #include "protocol/base/utf8.h"
 
 static struct report_place place_of(const struct report_lexer *lexer, const char *at) {
@@ -19,7 +18,7 @@ static struct report_place place_of(const struct report_lexer *lexer, const char
 static int fault(struct report_lexer *lexer, const char *at, const char *code, const char *text) {
     report_messages_add(lexer->messages, lexer->file, place_of(lexer, at), REPORT_FILE_ERROR, code,
                         "%s", text);
-    return 1;
+    return NVTXT_WRONG;
 }
 
 // The text of a scanned file ends where it cannot be read any further.
@@ -29,7 +28,7 @@ static void cut(struct report_lexer *lexer, struct nvtxt_slice text) {
         n = nvtxt_utf8_sequence(text.data + at, text.len - at);
         at += n;
     }
-    lexer->end = text.data + at;
+    lexer->in.end = lexer->in.begin + at;
     if (at < text.len) {
         lexer->fault = n == 0 ? "the file is not UTF-8" : "a NUL byte";
         lexer->fault_code = n == 0 ? "not-utf8" : "syntax";
@@ -42,29 +41,23 @@ int report_lexer_init(struct report_lexer *lexer, struct nvtxt_slice text, const
     size_t skipped = text.len >= 3 && memcmp(text.data, mark, 3) == 0 ? 3 : 0;
     *lexer =
         (struct report_lexer){.line_number = 1, .file = file, .arena = arena, .messages = messages};
-    if (text.len == 0) {
-        text.data = mark;
-    }
-    lexer->at = text.data + skipped;
-    lexer->line = lexer->at;
+    lexer->in = nvtxt_scan(text);
+    lexer->in.at += skipped;
+    lexer->line = lexer->in.at;
     if (text.len > REPORT_TEXT_MAX) {
-        return fault(lexer, lexer->at, "too-large", "the file has more than 1 MiB");
+        return fault(lexer, lexer->in.at, "too-large", "the file has more than 1 MiB");
     }
     cut(lexer, text);
     return 0;
 }
 
-static char byte_at(const struct report_lexer *lexer, size_t ahead) {
-    return (size_t)(lexer->end - lexer->at) > ahead ? lexer->at[ahead] : '\0';
-}
-
 static void skip_blanks(struct report_lexer *lexer) {
     bool comment = false;
-    for (; lexer->at < lexer->end; lexer->at++) {
-        char byte = *lexer->at;
+    for (; lexer->in.at < lexer->in.end; lexer->in.at++) {
+        char byte = *lexer->in.at;
         if (byte == '\n') {
             comment = false;
-            lexer->line = lexer->at + 1;
+            lexer->line = lexer->in.at + 1;
             lexer->line_number++;
         } else if (byte == '#') {
             comment = true;
@@ -75,43 +68,40 @@ static void skip_blanks(struct report_lexer *lexer) {
 }
 
 static size_t count_of(const struct report_lexer *lexer, size_t from, enum nvtxt_char_class class) {
-    size_t n = from;
-    while (nvtxt_char_is(byte_at(lexer, n), class)) {
-        n++;
-    }
-    return n - from;
+    const char *begin = lexer->in.at + from;
+    return (size_t)(nvtxt_scan_run(&lexer->in, begin, class) - begin);
 }
 
 // The length of `[.digits][exponent][f]` from `at` on; 0: it is an integer.
 static size_t fraction(const struct report_lexer *lexer, size_t at) {
+    const struct nvtxt_scan *in = &lexer->in;
     size_t n = at;
-    if (byte_at(lexer, n) == '.') {
+    if (nvtxt_scan_byte(in, n) == '.') {
         n += 1 + count_of(lexer, n + 1, NVTXT_CHAR_DIGIT);
     }
-    if (nvtxt_lower(byte_at(lexer, n)) == 'e') {
-        size_t sign = byte_at(lexer, n + 1) == '+' || byte_at(lexer, n + 1) == '-';
+    if (nvtxt_lower(nvtxt_scan_byte(in, n)) == 'e') {
+        char next = nvtxt_scan_byte(in, n + 1);
+        size_t sign = next == '+' || next == '-';
         size_t digits = count_of(lexer, n + 1 + sign, NVTXT_CHAR_DIGIT);
         n += digits ? 1 + sign + digits : 0;
     }
-    return n - at + (nvtxt_lower(byte_at(lexer, n)) == 'f');
+    return n - at + (nvtxt_lower(nvtxt_scan_byte(in, n)) == 'f');
 }
 
-static bool read_digits(struct report_token *token, const char *digits, size_t count,
-                        unsigned base) {
-    for (size_t i = 0; i < count; i++) {
-        unsigned digit = nvtxt_hex_digit(digits[i]);
-        if (digit >= base) {
+// False: it has a digit that is none of the base, or no digit.
+static bool read_integer(struct report_token *token, struct nvtxt_slice digits, unsigned base) {
+    for (size_t i = 0; i < digits.len; i++) {
+        if (nvtxt_hex_digit(digits.data[i]) >= base) {
             return false;
         }
-        token->too_large |= __builtin_mul_overflow(token->integer, base, &token->integer) ||
-                            __builtin_add_overflow(token->integer, digit, &token->integer);
     }
-    return true;
+    token->too_large = !nvtxt_digits_value(digits, base, &token->integer);
+    return digits.len > 0;
 }
 
 static int read_number(struct report_lexer *lexer, struct report_token *token) {
-    const char *start = lexer->at;
-    bool hex = *start == '0' && nvtxt_lower(byte_at(lexer, 1)) == 'x';
+    const char *start = lexer->in.at;
+    bool hex = *start == '0' && nvtxt_lower(nvtxt_scan_byte(&lexer->in, 1)) == 'x';
     size_t prefix = hex ? 2 : 0;
     size_t digits = count_of(lexer, prefix, hex ? NVTXT_CHAR_HEX : NVTXT_CHAR_DIGIT);
     size_t rest = hex ? 0 : fraction(lexer, digits);
@@ -120,58 +110,40 @@ static int read_number(struct report_lexer *lexer, struct report_token *token) {
     token->kind = rest ? REPORT_TOKEN_FLOAT : REPORT_TOKEN_INTEGER;
     token->decimal = !hex && !zero;
     token->text = (struct nvtxt_slice){start, len};
-    bool good = rest ? !zero : digits > 0;
-    if (good && !rest) {
-        good = read_digits(token, start + prefix, digits, hex ? 16 : zero ? 8 : 10);
-    }
-    if (!good || nvtxt_char_is(byte_at(lexer, len), NVTXT_CHAR_RUNS_ON)) {
+    struct nvtxt_slice value = {start + prefix, digits};
+    bool good = rest ? !zero : read_integer(token, value, hex ? 16 : zero ? 8 : 10);
+    if (!good || nvtxt_char_is(nvtxt_scan_byte(&lexer->in, len), NVTXT_CHAR_DOTTED)) {
         return fault(lexer, start, "bad-number", "not a number");
     }
     if (token->decimal) {
         // No program of this project calls setlocale(), so the decimal sign is a point.
         const char *copy = store_arena_copy(lexer->arena, start, len);
         if (!copy) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         token->real = strtod(copy, NULL);
     }
-    lexer->at += len;
+    lexer->in.at += len;
     return 0;
 }
 
-static size_t put_character(char *to, uint32_t code) {
-    if (code < 0x80) {
-        to[0] = (char)code;
-        return 1;
-    }
-    size_t more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const unsigned char leads[] = {0, 0xC0, 0xE0, 0xF0};
-    to[0] = (char)(leads[more] | code >> 6 * more);
-    for (size_t i = 1; i <= more; i++) {
-        to[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3F));
-    }
-    return more + 1;
-}
-
-// `count` hexadecimal digits at lexer->at; UINT32_MAX when they are not there.
+// `count` hexadecimal digits at the cursor; UINT32_MAX when they are not there.
 static uint32_t take_hex(struct report_lexer *lexer, size_t count) {
-    uint32_t code = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!nvtxt_char_is(byte_at(lexer, i), NVTXT_CHAR_HEX)) {
-            return UINT32_MAX;
-        }
-        code = code << 4 | nvtxt_hex_digit(lexer->at[i]);
+    uint64_t code;
+    struct nvtxt_slice digits = {lexer->in.at, count};
+    if (count_of(lexer, 0, NVTXT_CHAR_HEX) < count) {
+        return UINT32_MAX;
     }
-    lexer->at += count;
-    return code;
+    (void)nvtxt_digits_value(digits, 16, &code); // 8 digits always fit
+    lexer->in.at += count;
+    return (uint32_t)code;
 }
 
 // \uD83D\uDE00 is one character.
 static uint32_t take_character(struct report_lexer *lexer, size_t digits) {
     uint32_t code = take_hex(lexer, digits);
-    if (code >= 0xD800 && code < 0xDC00 && digits == 4 && byte_at(lexer, 0) == '\\' &&
-        byte_at(lexer, 1) == 'u') {
-        lexer->at += 2;
+    bool first = code >= 0xD800 && code < 0xDC00 && digits == 4;
+    if (first && nvtxt_scan_take_text(&lexer->in, "\\u")) {
         uint32_t low = take_hex(lexer, 4);
         bool pair = low >= 0xDC00 && low < 0xE000;
         code = pair ? 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00) : UINT32_MAX;
@@ -182,33 +154,38 @@ static uint32_t take_character(struct report_lexer *lexer, size_t digits) {
 
 static uint32_t take_octal(struct report_lexer *lexer) {
     uint32_t code = 0;
-    for (size_t i = 0; i < 3 && byte_at(lexer, 0) >= '0' && byte_at(lexer, 0) <= '7'; i++) {
-        code = code * 8 + (uint32_t)(*lexer->at++ - '0');
+    for (size_t i = 0; i < 3; i++) {
+        char byte = nvtxt_scan_byte(&lexer->in, 0);
+        if (byte < '0' || byte > '7') {
+            break;
+        }
+        code = code * 8 + (uint32_t)(byte - '0');
+        lexer->in.at++;
     }
     return code <= 0xFF ? code : UINT32_MAX;
 }
 
-// Decodes the escape after the backslash at lexer->at. Returns the number of bytes, 0: a bad one.
+// Decodes the escape after the backslash at the cursor. Returns the number of bytes, 0: a bad one.
 static size_t take_escape(struct report_lexer *lexer, char *to) {
     static const char letters[] = "abfnrtv?\\'\"", bytes[] = "\a\b\f\n\r\t\v?\\'\"";
-    lexer->at++;
-    char letter = byte_at(lexer, 0);
+    lexer->in.at++;
+    char letter = nvtxt_scan_byte(&lexer->in, 0);
     const char *known = letter ? strchr(letters, letter) : NULL;
     if (known) {
-        lexer->at++;
+        lexer->in.at++;
         *to = bytes[known - letters];
         return 1;
     }
     if (letter == 'u' || letter == 'U') {
-        lexer->at++;
+        lexer->in.at++;
         uint32_t code = take_character(lexer, letter == 'u' ? 4 : 8);
-        return code == UINT32_MAX ? 0 : put_character(to, code);
+        return code == UINT32_MAX ? 0 : nvtxt_utf8_put(to, code);
     }
     uint32_t byte = UINT32_MAX;
     if (letter >= '0' && letter <= '7') {
         byte = take_octal(lexer);
     } else if (letter == 'x') {
-        lexer->at++;
+        lexer->in.at++;
         size_t digits = count_of(lexer, 0, NVTXT_CHAR_HEX);
         byte = digits ? take_hex(lexer, digits < 2 ? 1 : 2) : UINT32_MAX;
     }
@@ -216,70 +193,72 @@ static size_t take_escape(struct report_lexer *lexer, char *to) {
     return byte != UINT32_MAX;
 }
 
+// With its first quote; not less than what it means takes.
 static size_t length_of_string(const struct report_lexer *lexer) {
-    char quote = *lexer->at;
+    const struct nvtxt_scan *in = &lexer->in;
+    char quote = *in->at, byte;
     size_t n = 1;
-    while (byte_at(lexer, n) && byte_at(lexer, n) != quote && byte_at(lexer, n) != '\n') {
-        n += byte_at(lexer, n) == '\\' && byte_at(lexer, n + 1) != '\n' ? 2 : 1;
+    while ((byte = nvtxt_scan_byte(in, n)) && byte != quote && byte != '\n') {
+        n += byte == '\\' && nvtxt_scan_byte(in, n + 1) != '\n' ? 2 : 1;
     }
     return n;
 }
 
 static int read_string(struct report_lexer *lexer, struct report_token *token) {
-    char quote = *lexer->at;
-    const char *start = lexer->at;
+    char quote = *lexer->in.at;
+    const char *start = lexer->in.at;
     size_t len = length_of_string(lexer);
     char *to = store_arena_take(lexer->arena, len + 1, 1);
     if (!to) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     token->kind = REPORT_TOKEN_STRING;
     token->text.data = to;
-    for (lexer->at++; byte_at(lexer, 0) != quote;) {
-        const char *here = lexer->at;
-        if (here >= lexer->end && lexer->fault) {
+    for (lexer->in.at++; nvtxt_scan_byte(&lexer->in, 0) != quote;) {
+        const char *here = lexer->in.at;
+        if (here >= lexer->in.end && lexer->fault) {
             return fault(lexer, here, lexer->fault_code, lexer->fault);
         }
-        if (here >= lexer->end || *here == '\n') {
+        if (here >= lexer->in.end || *here == '\n') {
             return fault(lexer, start, "bad-string", "the string does not end in its line");
         }
         size_t n = 1;
         if (*here == '\\') {
             n = take_escape(lexer, to);
         } else {
-            *to = *lexer->at++;
+            *to = *lexer->in.at++;
         }
         if (n == 0) {
             return fault(lexer, here, "bad-string", "no such escape");
         }
         to += n;
     }
-    lexer->at++;
+    lexer->in.at++;
     *to = '\0';
     token->text.len = (size_t)(to - token->text.data);
-    token->plain = token->text.len + 2 == (size_t)(lexer->at - start);
+    token->plain = token->text.len + 2 == (size_t)(lexer->in.at - start);
     return 0;
 }
 
 int report_lexer_next(struct report_lexer *lexer, struct report_token *token) {
     skip_blanks(lexer);
-    *token = (struct report_token){.at = place_of(lexer, lexer->at)};
-    if (lexer->at >= lexer->end) {
-        return lexer->fault ? fault(lexer, lexer->at, lexer->fault_code, lexer->fault) : 0;
+    *token = (struct report_token){.at = place_of(lexer, lexer->in.at)};
+    if (lexer->in.at >= lexer->in.end) {
+        return lexer->fault ? fault(lexer, lexer->in.at, lexer->fault_code, lexer->fault) : 0;
     }
-    char byte = *lexer->at;
+    char byte = *lexer->in.at;
     if (byte == '"' || byte == '\'') {
         return read_string(lexer, token);
     }
     if (nvtxt_char_is(byte, NVTXT_CHAR_DIGIT) ||
-        (byte == '.' && nvtxt_char_is(byte_at(lexer, 1), NVTXT_CHAR_DIGIT))) {
+        (byte == '.' && nvtxt_char_is(nvtxt_scan_byte(&lexer->in, 1), NVTXT_CHAR_DIGIT))) {
         return read_number(lexer, token);
     }
     bool word = nvtxt_char_is(byte, NVTXT_CHAR_WORD_START);
     token->kind = word ? REPORT_TOKEN_WORD : REPORT_TOKEN_SIGN;
-    size_t character = nvtxt_utf8_sequence(lexer->at, (size_t)(lexer->end - lexer->at));
+    size_t character = nvtxt_utf8_sequence(lexer->in.at, nvtxt_scan_left(&lexer->in));
     size_t len = word ? count_of(lexer, 0, NVTXT_CHAR_WORD) : character;
-    token->text = (struct nvtxt_slice){lexer->at, len};
-    lexer->at += len;
+    token->text = (struct nvtxt_slice){lexer->in.at, len};
+    lexer->in.at += len;
     return 0;
 }

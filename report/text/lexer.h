@@ -3,10 +3,7 @@
 // The tokens of the text format, with their places.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "protocol/base/scan.h"
 #include "report/text/message.h"
 
 enum report_token_kind {
@@ -30,8 +27,8 @@ struct report_token {
 };
 
 struct report_lexer {
-    const char *at, *end;
-    const char *line; // where the current line begins
+    struct nvtxt_scan in; // ends where the text cannot be read any further
+    const char *line;     // where the current line begins
     uint32_t line_number;
     const char *fault; // what is wrong at `end`; NULL: it is the end of the text
     const char *fault_code;
@@ -46,6 +43,6 @@ struct report_lexer {
 int report_lexer_init(struct report_lexer *lexer, struct nvtxt_slice text, const char *file,
                       struct store_arena *arena, struct report_messages *messages);
 
-// Reads the next token. Returns 0, 1 when there is none because of a fault, which is in the
-// messages then, or -ENOMEM.
+// Reads the next token. Returns 0, NVTXT_WRONG when there is none because of a fault, which is in
+// the messages then, or -ENOMEM.
 int report_lexer_next(struct report_lexer *lexer, struct report_token *token);

@@ -9,24 +9,12 @@
 #include <stdlib.h>
 
 #include "protocol/base/utf8.h"
+#include "protocol/table/arrays.h"
 
 void report_messages_deinit(struct report_messages *messages) {
     free(messages->items);
     store_arena_deinit(&messages->texts);
     *messages = (struct report_messages){0};
-}
-
-static bool make_room(struct report_messages *messages) {
-    if (messages->count < messages->room) {
-        return true;
-    }
-    size_t room = messages->room ? messages->room * 2 : 16;
-    struct report_file_message *items = realloc(messages->items, room * sizeof(*items));
-    if (items) {
-        messages->items = items;
-        messages->room = room;
-    }
-    return items != NULL;
 }
 
 static const char *make_text(struct store_arena *arena, const char *format, va_list args) {
@@ -49,7 +37,8 @@ void report_messages_add(struct report_messages *messages, const char *file, str
     const char *text = make_text(&messages->texts, format, args);
     va_end(args);
     messages->errors += severity == REPORT_FILE_ERROR;
-    if (!text || !make_room(messages)) {
+    if (!text || nvtxt_grow(&messages->items, &messages->room, messages->count + 1,
+                            sizeof(*messages->items)) < 0) {
         messages->failed = true;
         return;
     }

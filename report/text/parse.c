@@ -5,11 +5,9 @@
 // a stack of the brackets that have to be closed.
 #include "report/text/parse.h"
 
-#include <errno.h>
 #include <math.h>
 
-#include "protocol/base/chars.h"
-#include "protocol/base/near.h"
+#include "protocol/base/origin.h"
 #include "protocol/base/utf8.h"
 #include "report/text/lexer.h"
 
@@ -25,7 +23,7 @@ struct parser {
 #define FAULT(parser, at, code, ...)                                                               \
     (report_messages_add((parser)->lexer.messages, (parser)->lexer.file, at, REPORT_FILE_ERROR,    \
                          code, __VA_ARGS__),                                                       \
-     REPORT_TEXT_FAULTY)
+     NVTXT_WRONG)
 
 static int advance(struct parser *parser) {
     return report_lexer_next(&parser->lexer, &parser->token);
@@ -95,10 +93,9 @@ static int skip_brackets(struct parser *parser) {
             if (r == 0 && count == sizeof(open)) {
                 r = FAULT(parser, token->at, "too-deep", "too many brackets in each other");
             }
-            if (r != 0) {
-                return r;
+            if (r == 0) {
+                open[count++] = closing_of(sign);
             }
-            open[count++] = closing_of(sign);
         } else if (token->kind == REPORT_TOKEN_END ||
                    (ends_skipping(sign) && sign != open[count - 1])) {
             char expected[] = {'\'', open[count - 1], '\'', '\0'};
@@ -106,7 +103,7 @@ static int skip_brackets(struct parser *parser) {
         } else if (ends_skipping(sign)) {
             parser->depth -= open[--count] != ']';
         }
-        r = advance(parser);
+        r = r ?: advance(parser);
         if (r != 0) {
             return r;
         }
@@ -136,7 +133,7 @@ static int skip_scalar(struct parser *parser) {
     if (r == 0 && minus && (!is_scalar(parser) || parser->token.kind == REPORT_TOKEN_STRING)) {
         return unexpected(parser, "a number");
     }
-    return r != 0 ? r : advance(parser);
+    return r ?: advance(parser);
 }
 
 // The value of a field that is not kept.
@@ -167,7 +164,7 @@ static int read_string(struct parser *parser, struct report_scalar *value) {
             room = 2 * (text.len + more.len + 1);
             joined = store_arena_take(parser->arena, room, 1);
             if (!joined) {
-                return -ENOMEM;
+                return nvtxt_origin(-ENOMEM);
             }
             memcpy(joined, text.data, text.len);
         }
@@ -197,16 +194,7 @@ static bool fits(const struct report_token *token, bool minus, enum report_field
 }
 
 static bool is_word(const struct report_token *token, const char *word) {
-    struct nvtxt_slice text = token->text;
-    if (token->kind != REPORT_TOKEN_WORD || text.len != strlen(word)) {
-        return false;
-    }
-    for (size_t i = 0; i < text.len; i++) {
-        if (nvtxt_lower(text.data[i]) != word[i]) {
-            return false;
-        }
-    }
-    return true;
+    return token->kind == REPORT_TOKEN_WORD && nvtxt_equal_any_case(token->text, word);
 }
 
 // False: the token is no value of a double.
@@ -238,18 +226,12 @@ static bool bool_of(const struct report_token *token, int64_t *value) {
 
 // CC_75 is 75.
 static bool arch_of(const struct report_token *token, int64_t *value) {
-    struct nvtxt_slice text = token->text;
-    if (text.len < 4 || text.len > 8 || memcmp(text.data, "CC_", 3) != 0) {
-        return false;
-    }
-    *value = 0;
-    for (size_t i = 3; i < text.len; i++) {
-        if (!nvtxt_char_is(text.data[i], NVTXT_CHAR_DIGIT)) {
-            return false;
-        }
-        *value = *value * 10 + (text.data[i] - '0');
-    }
-    return true;
+    struct nvtxt_scan scan = nvtxt_scan(token->text);
+    uint64_t number = 0;
+    bool good = token->text.len >= 4 && token->text.len <= 8 &&
+                nvtxt_scan_take_text(&scan, "CC_") && nvtxt_scan_take_uint(&scan, &number);
+    *value = (int64_t)number;
+    return good && scan.at == scan.end;
 }
 
 static const char *enum_name_at(const void *values, size_t index) {
@@ -262,7 +244,7 @@ static int unknown_enum(struct parser *parser, const struct report_field *field,
         field->type == REPORT_FIELD_ENUM ? nvtxt_near(text, enum_name_at, field->values) : NULL;
     text = nvtxt_slice_cut(text, 80);
     return FAULT(parser, at, "unknown-enum", "unknown value '%s%.*s' of %s%s%s%s", minus ? "-" : "",
-                 QUOTED(text), field->name, near ? "; did you mean '" : "", near ? near : "",
+                 QUOTED(text), field->name, near ? "; did you mean '" : "", near ?: "",
                  near ? "'?" : "");
 }
 
@@ -330,10 +312,12 @@ static int read_token(struct parser *parser, const struct report_field *field, b
         good = token->kind == REPORT_TOKEN_INTEGER || (token->kind == REPORT_TOKEN_WORD && !minus);
         if (good) {
             int r = read_enum(parser, field, minus, value);
-            return r != 0 ? r : advance(parser);
+            return r ?: advance(parser);
         }
         break;
-    default:
+    case REPORT_FIELD_STRING:
+    case REPORT_FIELD_MESSAGE:
+    case REPORT_FIELD_SKIPPED:
         break;
     }
     return good ? advance(parser) : wrong_type(parser, field, value->at);
@@ -374,9 +358,10 @@ static int read_scalar(struct parser *parser, const struct report_field *field,
 
 // --- fields
 
-const struct report_field *report_field_find(const struct report_message_type *type,
+static const struct report_field *find_field(const struct report_message_type *type,
                                              struct nvtxt_slice name) {
-    for (const struct report_field *field = type->fields; field->name; field++) {
+    for (size_t i = 0; i < type->field_count; i++) {
+        const struct report_field *field = &type->fields[i];
         if (nvtxt_slice_equal(nvtxt_slice_of(field->name), name)) {
             return field;
         }
@@ -385,7 +370,8 @@ const struct report_field *report_field_find(const struct report_message_type *t
 }
 
 static const char *field_name_at(const void *type, size_t index) {
-    return ((const struct report_message_type *)type)->fields[index].name;
+    const struct report_message_type *of = type;
+    return index < of->field_count ? of->fields[index].name : NULL;
 }
 
 static int list_add(struct parser *parser, struct report_list *list, void *item) {
@@ -393,7 +379,7 @@ static int list_add(struct parser *parser, struct report_list *list, void *item)
         size_t room = list->room ? list->room * 2 : 4;
         void **items = store_arena_take(parser->arena, room * sizeof(*items), 8);
         if (!items) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         if (list->count > 0) {
             memcpy(items, list->items, list->count * sizeof(*items));
@@ -416,14 +402,14 @@ static int read_submessage(struct parser *parser, const struct report_field *fie
     }
     char closing = closing_of(parser->token.text.data[0]);
     int r = go_deeper(parser);
-    r = r != 0 ? r : advance(parser);
+    r = r ?: advance(parser);
     if (r != 0) {
         return r;
     }
     *(struct report_place *)message = at;
     r = read_message(parser, field->message, message, closing);
     parser->depth--;
-    return r != 0 ? r : advance(parser);
+    return r ?: advance(parser);
 }
 
 // One value into the member of the field; a second one of a singular field is read and forgotten.
@@ -435,7 +421,7 @@ static int read_value(struct parser *parser, const struct report_field *field,
         size_t size = is_message ? field->message->size : sizeof(struct report_scalar);
         value = store_arena_make(parser->arena, size);
         if (!value) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
     }
     int r;
@@ -463,9 +449,9 @@ static int read_list(struct parser *parser, const struct report_field *field,
     while (r == 0 && more) {
         // Each message of a list has its own place.
         r = read_value(parser, field, is_opening(parser) ? parser->token.at : at, member, true);
-        r = r != 0 ? r : take_if(parser, ',', &more);
+        r = r ?: take_if(parser, ',', &more);
     }
-    return r != 0 ? r : take_sign(parser, ']');
+    return r ?: take_sign(parser, ']');
 }
 
 static bool is_there(const struct report_field *field, const char *member) {
@@ -508,25 +494,24 @@ static int read_field(struct parser *parser, const struct report_message_type *t
                       void *message) {
     struct nvtxt_slice name = parser->token.text;
     struct report_place at = parser->token.at;
-    const struct report_field *field = report_field_find(type, name);
+    const struct report_field *field = find_field(type, name);
     if (!field) {
         const char *near = nvtxt_near(name, field_name_at, type);
         struct nvtxt_slice shown = nvtxt_slice_cut(name, 80);
         (void)FAULT(parser, at, "unknown-field", "unknown field '%.*s' in %s%s%s%s", QUOTED(shown),
-                    type->name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+                    type->name, near ? "; did you mean '" : "", near ?: "", near ? "'?" : "");
     }
     int r = advance(parser);
-    if (r == 0) {
-        r = field ? read_known(parser, field, type, at, message) : skip_value(parser);
-    }
+    r = r ?: field ? read_known(parser, field, type, at, message) : skip_value(parser);
     bool taken = false;
-    r = r != 0 ? r : take_if(parser, ',', &taken);
+    r = r ?: take_if(parser, ',', &taken);
     return r != 0 || taken ? r : take_if(parser, ';', &taken);
 }
 
 static void tell_missing(struct parser *parser, const struct report_message_type *type,
                          const void *message) {
-    for (const struct report_field *field = type->fields; field->name; field++) {
+    for (size_t i = 0; i < type->field_count; i++) {
+        const struct report_field *field = &type->fields[i];
         if (field->required && !is_there(field, (const char *)message + field->offset)) {
             (void)FAULT(parser, *(const struct report_place *)message, "missing-field",
                         "%s has no '%s'", type->name, field->name);
@@ -572,15 +557,15 @@ int report_text_parse(const struct report_message_type *type, struct nvtxt_slice
     size_t first = messages->count, errors = messages->errors;
     *message = store_arena_make(arena, type->size);
     if (!*message) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     *(struct report_place *)*message = (struct report_place){1, 1};
     int r = report_lexer_init(&parser.lexer, text, file, arena, messages);
-    r = r != 0 ? r : advance(&parser);
-    r = r != 0 ? r : read_message(&parser, type, *message, '\0');
+    r = r ?: advance(&parser);
+    r = r ?: read_message(&parser, type, *message, '\0');
     report_messages_sort(messages, first);
     if (r < 0 || messages->failed) {
-        return r < 0 ? r : -ENOMEM;
+        return r < 0 ? r : nvtxt_origin(-ENOMEM);
     }
-    return messages->errors > errors ? REPORT_TEXT_FAULTY : 0;
+    return messages->errors > errors ? NVTXT_WRONG : 0;
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of a page: what the build puts into the program, summaries, findings, sections, and the
+// links in texts of rules. Only this room includes it.
+#pragma once
+
+#include "protocol/base/slice.h"
+#include "report/page/page.h"
+
+// What assets/ has, as page/embed put it into the program: the page with places such as
+// `{{title}}`, its style and its script, and what the policy of the page calls them.
+extern const struct nvtxt_slice page_assets_page, page_assets_style, page_assets_script;
+extern const char page_assets_style_hash[], page_assets_script_hash[]; // "sha256-…"
+
+// A text of a rule (nvtxt-rule(5), "LINKS") in <bdi>; what it links to is a link where the page or
+// the web has it, else its text.
+void page_links(struct nvtxt_out *out, const struct report_page *page, struct nvtxt_slice text);
+
+// The same between words of the program.
+void page_linked(struct nvtxt_out *out, const struct report_page *page, const char *before,
+                 struct nvtxt_slice text, const char *after);
+
+// Results of rules on the page: an article each, with messages, estimates, focus metrics and
+// tables. Links in texts become links where what they name is on the page.
+// All of them: errors first, then warnings, optimizations, what failed, what found nothing, what
+// was not run.
+void page_findings(struct nvtxt_out *out, const struct report_page *page);
+
+// Sections on the page: metrics as tables, charts as tables with bars, which print and can be read
+// aloud.
+void page_sections(struct nvtxt_out *out, const struct report_page *page);
+
+// Report Summary and Session Summary of the page: the stores with their counts, the sources with
+// each message about their lines. All that `summary --format json` says is in them.
+void page_report_summary(struct nvtxt_out *out, const struct report_capture *capture,
+                         const struct report_overview *overviews);
+void page_session_summary(struct nvtxt_out *out, const struct report_capture *capture);
+
+// What ids of the lines of a source's file begin with: "line-STORE-ID-"; the line follows.
+#define PAGE_LINE_ID 48
+const char *page_line_id(char id[PAGE_LINE_ID], const struct report_source *source);
+
+// The id of a source in the page: "source-STORE-ID".
+void page_source_id(struct nvtxt_out *out, const struct report_source *source);
+
+// A table; a sentence says how many rows more than `most` there are.
+struct page_table {
+    const struct report_page *page;         // what links of rules may lead to
+    struct nvtxt_slice caption;             // may have links; empty: none
+    size_t most;                            // rows
+    const struct report_rule_style *styles; // one a column; NULL: none
+    const char *id; // what the id of each row begins with: its first cell follows, which is a
+                    // number. NULL: none
+};
+void page_table(struct nvtxt_out *out, const struct report_table *table,
+                const struct page_table *view);
+
+// An item of a section, or the chart of a rule.
+struct report_shown_item;
+void page_shown_item(struct nvtxt_out *out, const struct report_shown_item *item);

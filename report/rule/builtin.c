@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of the program's own rules. What they say of themselves is shown by `list rules` and in
+// nvtxt-rule(5).
+#include "report/rule/rules_state.h"
+
+const struct report_builtin report_builtins[] = {
+    {"ClockSuspicion", "Suspicious clocks",
+     "Ranges that end before they start, and events more than a day outside the session of their "
+     "source.",
+     report_rule_clock_suspicion},
+    {"DominantRange", "Dominant range",
+     "A name whose self time is more than 50 % of the elapsed time.", report_rule_dominant_range},
+    {"HighVariation", "High variation",
+     "Names with at least 10 ranges whose standard deviation is more than 25 % of their average. "
+     "The estimate is what would be saved if no range lasted longer than the median.",
+     report_rule_high_variation},
+    {"MixedKinds", "Mixed kinds",
+     "Names that are used for push/pop ranges and for start/end ranges.", report_rule_mixed_kinds},
+    {"NoIterations", "No iterations",
+     "No iterations are declared: the option --iterations names the range that is one.",
+     report_rule_no_iterations},
+    {"TinyRanges", "Tiny ranges",
+     "More than 20 % of at least 1,000 ranges last less than 1 us: what they measure is mostly "
+     "their own cost.",
+     report_rule_tiny_ranges},
+    {"WarmUp", "Warm-up", "The first iteration lasts longer than 1.5 x the median of the others.",
+     report_rule_warm_up},
+    {0},
+};
