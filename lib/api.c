@@ -1,50 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls of nvtxt.h. Each fills a record on the stack and hands it to its thread's ring; what is
-// not recorded is counted. No event waits or allocates, and nothing changes errno; names and
-// handles take the lock of the catalog, which is held for moments.
-#include <errno.h>
-#include <stdarg.h>
+// The calls of nvtxt.h that record an event. Each fills a record on the stack and hands it to its
+// thread's ring; what is not recorded is counted. No event waits or allocates, and nothing changes
+// errno.
 #include <string.h>
-#include <sys/auxv.h>
-#include <unistd.h>
-
-#pragma GCC visibility push(default)
-#include "lib/nvtxt.h"
-#include "lib/private.h"
-#pragma GCC visibility pop
 
 #include "lib/life.h"
-#include "lib/options.h"
-#include "lib/ring/catalog.h"
 #include "lib/ring/clock.h"
 #include "lib/ring/thread.h"
-#include "protocol/base/limits.h"
+#include "protocol/base/origin.h"
 #include "protocol/base/slice.h"
 
 _Static_assert((int)NVTXT_U64 == (int)RECORD_U64 && (int)NVTXT_F32 == (int)RECORD_F32,
                "values are numbered in two places");
 
 #define LEVEL_UNKNOWN (-ENOTSUP)
-
-// The first call of all reads the environment. A signal handler that comes meanwhile finds nothing
-// decided; its calls are dropped like all inside of a call.
-static bool decide(void) {
-    bool excluded = false;
-    if (!thread_busy) {
-        thread_busy = 1;
-        excluded = catalog_decide();
-        thread_busy = 0;
-    }
-    return excluded;
-}
-
-// What is left out costs the one load.
-static bool is_excluded(const struct nvtxt_domain *domain) {
-    const struct nvtxt_domain *of = domain ? domain : &catalog_no_domain;
-    uint8_t state = atomic_load_explicit(&of->state, memory_order_relaxed);
-    return __builtin_expect(state != DOMAIN_RECORDED, 0) && (state == DOMAIN_EXCLUDED || decide());
-}
 
 #define INSTEAD_BYTES 48 // for a JSON text of ours
 
@@ -128,7 +98,7 @@ static void mark(const struct nvtxt_domain *domain, struct record_view *view) {
 }
 
 void nvtxt_mark(const char *message) {
-    if (is_excluded(NULL)) {
+    if (api_is_excluded(NULL)) {
         return;
     }
     struct record_view view = {0};
@@ -137,7 +107,7 @@ void nvtxt_mark(const char *message) {
 }
 
 void nvtxt_mark_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr) {
-    if (is_excluded(domain)) {
+    if (api_is_excluded(domain)) {
         return;
     }
     char instead[INSTEAD_BYTES];
@@ -184,7 +154,7 @@ static int push(const struct nvtxt_domain *domain, struct record_view *view) {
 }
 
 int nvtxt_push(const char *message) {
-    if (is_excluded(NULL)) {
+    if (api_is_excluded(NULL)) {
         return LEVEL_UNKNOWN;
     }
     struct record_view view = {0};
@@ -193,7 +163,7 @@ int nvtxt_push(const char *message) {
 }
 
 int nvtxt_push_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr) {
-    if (is_excluded(domain)) {
+    if (api_is_excluded(domain)) {
         return LEVEL_UNKNOWN;
     }
     char instead[INSTEAD_BYTES];
@@ -217,10 +187,6 @@ static void record_pop(struct thread *thread, uint32_t domain, struct record_vie
     }
 }
 
-static void ignore(void) {
-    atomic_fetch_add_explicit(&recorder.ignored, 1, memory_order_relaxed);
-}
-
 // `json`: a view with JSON, or NULL.
 static int pop(const struct nvtxt_domain *domain, struct record_view *json) {
     if (thread_busy >= THREAD_LOST_PUSH) {
@@ -228,8 +194,8 @@ static int pop(const struct nvtxt_domain *domain, struct record_view *json) {
         return LEVEL_UNKNOWN;
     }
     if (!thread_self) {
-        ignore();
-        return -ENOENT;
+        api_ignore();
+        return nvtxt_origin(-ENOENT);
     }
     struct thread *thread = thread_enter();
     if (!thread) {
@@ -237,25 +203,26 @@ static int pop(const struct nvtxt_domain *domain, struct record_view *json) {
     }
     uint32_t number = domain ? domain->number : 0;
     struct stack *stack = stacks_get(&thread->stacks, number);
-    int level = -ENOENT;
+    int level;
     if (stack && stack->depth > 0) {
         level = (int)--stack->depth;
         if (stack_is_recorded(stack, stack->depth)) {
             record_pop(thread, number, json);
         }
     } else {
-        ignore();
+        api_ignore();
+        level = nvtxt_origin(-ENOENT);
     }
     thread_leave();
     return level;
 }
 
 int nvtxt_pop(void) {
-    return is_excluded(NULL) ? LEVEL_UNKNOWN : pop(NULL, NULL);
+    return api_is_excluded(NULL) ? LEVEL_UNKNOWN : pop(NULL, NULL);
 }
 
 int nvtxt_pop_ex(struct nvtxt_domain *domain, const char *json) {
-    if (is_excluded(domain)) {
+    if (api_is_excluded(domain)) {
         return LEVEL_UNKNOWN;
     }
     if (!json || !*json) {
@@ -306,7 +273,7 @@ static uint64_t start(const struct nvtxt_domain *domain, struct record_view *vie
 }
 
 uint64_t nvtxt_start(const char *message) {
-    if (is_excluded(NULL)) {
+    if (api_is_excluded(NULL)) {
         return RANGE_LOST;
     }
     struct record_view view = {0};
@@ -315,7 +282,7 @@ uint64_t nvtxt_start(const char *message) {
 }
 
 uint64_t nvtxt_start_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr) {
-    if (is_excluded(domain)) {
+    if (api_is_excluded(domain)) {
         return RANGE_LOST;
     }
     char instead[INSTEAD_BYTES];
@@ -356,7 +323,7 @@ static void end(uint64_t id, struct record_view *view) {
         return;
     }
     if (id < 3 || id >= atomic_load_explicit(&recorder.next_range, memory_order_relaxed)) {
-        ignore();
+        api_ignore();
         return;
     }
     struct thread *thread = thread_enter();
@@ -387,136 +354,18 @@ void nvtxt_end_ex(uint64_t range, const char *json) {
     end(range, &view);
 }
 
-// ---- Counters and names -------------------------------------------------------------------------
-
-// Handles can be had before the first event, and in a signal handler not at all: the lock may be
-// held by what it interrupted.
-static bool catalog_enter(void) {
-    if (thread_busy) {
-        return false;
-    }
-    thread_busy = 1;
-    recorder_renew_locks();
-    options_read();
-    recorder_leave_region();
-    if (lib_options.is_secure || catalog_init() < 0) {
-        thread_busy = 0;
-        return false;
-    }
-    return true;
-}
-
-// What is named begins the recording: a program that only names itself is stored as well. A name is
-// kept also when that cannot be, for a later time.
-static void name(enum name_kind kind, const struct nvtxt_domain *domain, uint64_t key,
-                 const char *what, const char *text, const char *json) {
-    if (kind >= NAME_CATEGORY && is_excluded(domain)) {
-        return;
-    }
-    int saved = errno;
-    if (catalog_enter()) {
-        catalog_name(kind, domain ? domain->number : 0, key, what, text, json);
-        thread_begin_for_name();
-        thread_leave();
-    } else {
-        ignore();
-    }
-    errno = saved;
-}
-
-void nvtxt_name_category(struct nvtxt_domain *domain, uint32_t category, const char *text) {
-    name(NAME_CATEGORY, domain, category, NULL, text, NULL);
-}
-
-void nvtxt_name_thread(uint32_t tid, const char *text) {
-    if (tid > NVTXT_ID_MAX) { // no thread of Linux
-        ignore();
-        return;
-    }
-    name(NAME_THREAD, NULL, tid ? tid : (uint32_t)gettid(), NULL, text, NULL);
-}
-
-void nvtxt_name_process(const char *text) {
-    name(NAME_PROCESS, NULL, 0, NULL, text, NULL);
-}
-
-// As the daemon takes it: letters, digits and underscores, no digit first.
-static bool is_word(const char *kind) {
-    size_t len =
-        kind ? strspn(kind, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") : 0;
-    return len > 0 && len <= NVTXT_RESOURCE_KIND_BYTES && !kind[len] &&
-           !(kind[0] >= '0' && kind[0] <= '9');
-}
-
-void nvtxt_name_resource(struct nvtxt_domain *domain, const char *kind, uint64_t handle,
-                         const char *text) {
-    if (!is_word(kind)) {
-        ignore();
-        return;
-    }
-    name(NAME_RESOURCE, domain, handle, kind, text, NULL);
-}
-
-struct nvtxt_domain *nvtxt_domain_get(const char *text) {
-    int saved = errno;
-    struct nvtxt_domain *domain = NULL;
-    if (text && *text && catalog_enter()) {
-        domain = catalog_domain(text);
-        thread_leave();
-    }
-    errno = saved;
-    return domain;
-}
-
-const struct nvtxt_string *nvtxt_string_get(const char *text) {
-    int saved = errno;
-    struct nvtxt_string *string = NULL;
-    if (catalog_enter()) {
-        string = catalog_string(text ? text : "");
-        if (!string) {
-            recorder_lose(LOSS_UNSUPPORTED, 1);
-        }
-        thread_leave();
-    }
-    errno = saved;
-    return string;
-}
-
-void nvtxt_private_name_counter(struct nvtxt_domain *domain, const char *counter,
-                                const char *json) {
-    if (counter && *counter) {
-        name(NAME_COUNTER, domain, 0, counter, counter, json);
-    }
-}
-
-// The first sample of a counter in a domain gives it a row. The string knows the domain that it was
-// sampled in last: the lock is taken when that changes.
-static void name_counter(const struct nvtxt_domain *domain, const struct nvtxt_string *counter) {
-    uint32_t number = domain ? domain->number : 0;
-    _Atomic uint32_t *named = &((struct nvtxt_string *)counter)->counter_in;
-    if (atomic_load_explicit(named, memory_order_relaxed) == number + 1) {
-        return;
-    }
-    int saved = errno;
-    if (counter->len > 0 && catalog_enter()) {
-        catalog_name_counter(number, counter);
-        atomic_store_explicit(named, number + 1, memory_order_relaxed);
-        thread_begin_for_name();
-        thread_leave();
-    }
-    errno = saved;
-}
+// ---- Counters -----------------------------------------------------------------------------------
 
 static void sample(const struct nvtxt_domain *domain, const struct nvtxt_string *counter,
                    uint32_t kind, const void *value) {
-    if (is_excluded(domain)) {
+    if (api_is_excluded(domain)) {
         return;
     }
     struct record_view view = {.value_kind = kind};
     memcpy(&view.value, value, sizeof(view.value));
     if (counter) {
         set_string(&view, counter);
-        name_counter(domain, counter);
+        api_name_counter(domain, counter);
     }
     mark(domain, &view);
 }
@@ -529,125 +378,4 @@ void nvtxt_sample_i64(struct nvtxt_domain *domain, const struct nvtxt_string *co
 void nvtxt_sample_f64(struct nvtxt_domain *domain, const struct nvtxt_string *counter,
                       double value) {
     sample(domain, counter, NVTXT_F64, &value);
-}
-
-// ---- The rest -----------------------------------------------------------------------------------
-
-int nvtxt_init(const struct nvtxt_options *options) {
-    if (thread_busy) {
-        return -EALREADY; // in a signal handler, or in our own set-up
-    }
-    int saved = errno;
-    thread_busy = 1;
-    recorder_renew_locks();
-    pthread_mutex_lock(&recorder.lock);
-    int r = life_has_begun() ? -EALREADY : options_give(options);
-    life_start_sender();
-    pthread_mutex_unlock(&recorder.lock);
-    thread_busy = 0;
-    errno = saved;
-    return r;
-}
-
-// The start of the sender may have been put off.
-static bool has_sender(void) {
-    if (atomic_load(&recorder.attention) & RECORDER_NO_SENDER) {
-        thread_busy = 1;
-        pthread_mutex_lock(&recorder.lock);
-        life_start_sender();
-        pthread_mutex_unlock(&recorder.lock);
-        thread_busy = 0;
-    }
-    return !(atomic_load(&recorder.attention) & RECORDER_NO_SENDER);
-}
-
-int nvtxt_flush(int timeout_ms) {
-    int saved = errno;
-    int r = -ENOTCONN;
-    if (!atomic_load(atomic_load(&recorder.alive))) {
-        r = 0; // nothing was recorded
-    } else if (thread_busy) {
-        r = -ETIMEDOUT; // in a signal handler: the call that it interrupted would never end
-    } else if (has_sender()) {
-        r = sender_flush(&life_sender, (int64_t)clock_monotonic() + (int64_t)timeout_ms * 1000000);
-    }
-    errno = saved;
-    return r;
-}
-
-static uint64_t losses(enum region_loss why, bool alive) {
-    return atomic_load(&recorder.lost_early[why]) +
-           (alive ? atomic_load(&recorder.region.head->lost[why]) : 0);
-}
-
-void nvtxt_get_stats(struct nvtxt_stats *stats) {
-    int saved = errno;
-    uint32_t was_busy = thread_busy;
-    struct nvtxt_stats all = {.size = stats->size};
-    thread_busy = was_busy ? was_busy : 1; // a child of a handler that forks has no region
-    bool alive = atomic_load(atomic_load(&recorder.alive)) && atomic_load(&recorder.has_region);
-    for (int why = 0; why < LOSSES; why++) {
-        *(why == LOSS_UNSUPPORTED ? &all.ignored : &all.dropped) +=
-            losses((enum region_loss)why, alive);
-    }
-    all.ignored += atomic_load(&recorder.ignored);
-    if (alive) {
-        all.recorded = recorder_recorded();
-        all.ignored += atomic_load(&life_sender.ignored);
-        all.lines_sent = atomic_load(&life_sender.lines_sent);
-        all.lines_acked = atomic_load(&life_sender.lines_acked);
-        all.connected = atomic_load(&life_sender.is_connected);
-    }
-    thread_busy = was_busy;
-    memcpy(stats, &all, stats->size < sizeof(all) ? stats->size : sizeof(all));
-    errno = saved;
-}
-
-// ---- For libnvtxt-inject ------------------------------------------------------------------------
-
-// In a handler that interrupts who reads the environment, that would wait for itself.
-bool nvtxt_private_is_secure(void) {
-    if (!thread_busy) {
-        thread_busy = 1;
-        options_read();
-        thread_busy = 0;
-    }
-    return getauxval(AT_SECURE) != 0;
-}
-
-_Atomic(void *) *nvtxt_private_handle_of(const struct nvtxt_string *string) {
-    return &((struct nvtxt_string *)string)->handle;
-}
-
-bool nvtxt_private_is_excluded(const struct nvtxt_domain *domain) {
-    return is_excluded(domain);
-}
-
-uint64_t nvtxt_private_now(void) {
-    return clock_monotonic();
-}
-
-void nvtxt_private_unsupported(uint64_t calls) {
-    uint32_t was_busy = thread_busy;
-    thread_busy = was_busy ? was_busy : 1;
-    recorder_lose(LOSS_UNSUPPORTED, calls);
-    thread_busy = was_busy;
-}
-
-void nvtxt_private_complain(const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    int saved = errno;
-    options_complain(format, args);
-    errno = saved;
-    va_end(args);
-}
-
-void nvtxt_private_log(const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    int saved = errno;
-    options_vlog(format, args);
-    errno = saved;
-    va_end(args);
 }

@@ -18,12 +18,10 @@
 //
 // An old frame can lie in an array that nobody has written yet. So an answer "may be in one" can be
 // wrong; it costs that the call after it is asked again. Nothing here allocates or takes a lock.
-#include "lib/handler.h"
+#include "lib/life.h"
 
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/uio.h>

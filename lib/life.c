@@ -7,7 +7,6 @@
 // and no longer. Where there is no sender by then, it does the sender's work itself.
 #include "lib/life.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/handler.h"
 #include "lib/options.h"
-#include "lib/ring/catalog.h"
 #include "lib/ring/thread.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 
 #define RETRY_NS 1000000000
 #define EXPIRY_WITHOUT_SPOOL 60u // seconds; ten thousand short programs must not fill a quota
@@ -28,12 +27,6 @@ struct sender life_sender;
 static _Atomic int64_t retry_at;
 static _Atomic bool has_begun, has_ended;
 static pid_t owner; // the process that the region and the sender are of
-
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 bool life_has_begun(void) {
     return has_begun;
@@ -52,8 +45,8 @@ static void remember_limits(uint64_t push_depth, uint64_t open_ranges) {
 static int touch_first(void) {
     struct region *region = &recorder.region;
     int r = region_chunk(region, 0);
-    r = r < 0 ? r : region_grant_ring(region, 0, 0);
-    return r < 0 ? r : region_grant_window(region, LINES_BYTES);
+    r = r ?: region_grant_ring(region, 0, 0);
+    return r ?: region_grant_window(region, LINES_BYTES);
 }
 
 // A file of the spool folder, which must be one's own.
@@ -61,15 +54,15 @@ static int make_file(void) {
     struct stat folder;
     char path[REGION_PATH];
     if (stat(lib_options.spool, &folder) < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     if (folder.st_uid != geteuid()) {
-        return -EPERM;
+        return nvtxt_origin(-EPERM);
     }
     int len = snprintf(path, sizeof(path), "%s/nvtxt-%u-%llx.ring", lib_options.spool,
-                       (unsigned)getpid(), (unsigned long long)now_ns());
+                       (unsigned)getpid(), (unsigned long long)nvtxt_monotonic_ns());
     if ((size_t)len >= sizeof(path)) {
-        return -ENAMETOOLONG;
+        return nvtxt_origin(-ENAMETOOLONG);
     }
     int r = region_make(&recorder.region, path, lib_options.ring_bytes, lib_options.window_bytes);
     if (r == 0 && (r = touch_first()) < 0) {
@@ -88,7 +81,7 @@ static int use_region(bool is_child) {
 
 static int make_region(bool is_child) {
     struct region *region = &recorder.region;
-    int r = *lib_options.spool ? make_file() : -ENOENT;
+    int r = *lib_options.spool ? make_file() : nvtxt_origin(-ENOENT);
     if (r == 0 && (r = use_region(is_child)) < 0) {
         unlink(region->path);
         region_unmap(region);
@@ -101,7 +94,7 @@ static int make_region(bool is_child) {
                     lib_options.spool, -r);
     }
     r = region_make(region, NULL, lib_options.ring_bytes, lib_options.window_bytes);
-    return r < 0 ? r : use_region(is_child);
+    return r ?: use_region(is_child);
 }
 
 static void prepare_sender(void) {
@@ -109,9 +102,11 @@ static void prepare_sender(void) {
     struct sender_options *options = &life_sender.options;
     options->path_count = options_paths(options->paths);
     strcpy(options->name, lib_options.name);
+    options->levels = lib_options.levels;
     options->expiry = recorder.region.is_file ? 0 : EXPIRY_WITHOUT_SPOOL;
     options->logs_to_stderr = strcmp(lib_options.log, "stderr") == 0;
     options->names_version = catalog_version;
+    options->name_thread = recorder_name_thread;
     options->on_empty = recorder_free_ring;
     options->log = options_log;
     options->on_limits = remember_limits;
@@ -125,11 +120,11 @@ static void prepare_sender(void) {
 
 // Under the recorder's lock, when there is no sender.
 static void start_sender(enum handler_trust trust) {
-    if (now_ns() < retry_at || has_ended || !handler_is_out(trust)) {
+    if (nvtxt_monotonic_ns() < retry_at || has_ended || !handler_is_out(trust)) {
         return;
     }
     if (sender_start(&life_sender) < 0) {
-        retry_at = now_ns() + RETRY_NS;
+        retry_at = nvtxt_monotonic_ns() + RETRY_NS;
     } else {
         atomic_fetch_and(&recorder.attention, ~(uint32_t)RECORDER_NO_SENDER);
     }
@@ -161,15 +156,15 @@ static bool is_forked(pid_t from) {
 
 // Under the recorder's lock.
 static int start(bool is_child) {
-    if (now_ns() < retry_at || has_ended || lib_options.is_secure) {
-        return -EAGAIN;
+    if (nvtxt_monotonic_ns() < retry_at || has_ended || lib_options.is_secure) {
+        return nvtxt_origin(-EAGAIN);
     }
     if (!has_begun) {
         options_read();
         has_begun = !lib_options.is_secure;
     }
     if (!has_begun) {
-        return -EPERM;
+        return nvtxt_origin(-EPERM);
     }
     static _Atomic uint32_t *word;
     pid_t self = getpid();
@@ -179,16 +174,14 @@ static int start(bool is_child) {
     }
     int r = catalog_init();
     if (r == 0 && !word && !(word = recorder_make_word())) {
-        r = -ENOMEM;
+        r = nvtxt_origin(-ENOMEM);
     }
-    if (r == 0) {
-        r = make_region(is_child);
-    }
+    r = r ?: make_region(is_child);
     if (is_forked(self)) {
-        return -EAGAIN;
+        return nvtxt_origin(-EAGAIN);
     }
     if (r < 0) {
-        retry_at = now_ns() + RETRY_NS;
+        retry_at = nvtxt_monotonic_ns() + RETRY_NS;
         return r;
     }
     recorder.region.head->is_tsc = clock_is_tsc;
@@ -200,7 +193,7 @@ static int start(bool is_child) {
     atomic_store(&recorder.attention, RECORDER_NO_SENDER);
     start_sender(HANDLER_CALL);
     if (is_forked(self)) {
-        return -EAGAIN;
+        return nvtxt_origin(-EAGAIN);
     }
     recorder_set_alive(word);
     take_early_losses(); // of a signal handler meanwhile
@@ -211,7 +204,7 @@ static int start(bool is_child) {
 static void attend(uint32_t attention) {
     int saved = errno;
     if (attention & RECORDER_NO_SENDER) {
-        if (now_ns() >= retry_at && pthread_mutex_trylock(&recorder.lock) == 0) {
+        if (nvtxt_monotonic_ns() >= retry_at && pthread_mutex_trylock(&recorder.lock) == 0) {
             if (lacks_sender()) {
                 start_sender(HANDLER_CALL);
             }
@@ -253,13 +246,15 @@ static bool has_sender(bool was_busy) {
 // end the process in the middle of a call, which may hold a lock: then nothing is logged.
 __attribute__((destructor(101))) static void end(void) {
     bool was_busy = thread_busy;
+    if (atomic_exchange(&has_ended, true)) {
+        return;
+    }
     thread_busy = 1;
-    atomic_store(&has_ended, true);
     if (!has_begun || owner != getpid() || !atomic_load(atomic_load(&recorder.alive)) ||
         !atomic_load(&recorder.has_region)) {
         return;
     }
-    int64_t until_ns = now_ns() + (int64_t)lib_options.exit_ms * 1000000;
+    int64_t until_ns = nvtxt_monotonic_ns() + (int64_t)lib_options.exit_ms * 1000000;
     bool done = has_sender(was_busy) ? sender_end(&life_sender, until_ns)
                                      : sender_end_here(&life_sender, until_ns);
     if (!was_busy) {
@@ -270,4 +265,10 @@ __attribute__((destructor(101))) static void end(void) {
         unlink(recorder.region.path);
     }
     thread_busy = was_busy;
+}
+
+void nvtxt_finish(void) {
+    int saved = errno;
+    end();
+    errno = saved;
 }

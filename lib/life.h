@@ -7,9 +7,14 @@
 // on an event or changes errno.
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 
+#pragma GCC visibility push(default)
+#include "lib/nvtxt.h"
+#pragma GCC visibility pop
+
+#include "lib/ring/catalog.h"
 #include "lib/send/sender.h"
 
 extern struct sender life_sender;
@@ -24,3 +29,35 @@ void life_start_sender(void);
 
 // Whether an event was recorded in this process, or its parent before it was forked.
 bool life_has_begun(void);
+
+// ---- Signal handlers ----------------------------------------------------------------------------
+
+enum handler_trust {
+    HANDLER_CALL,   // any call: where the stack cannot tell, it may be in a handler
+    HANDLER_PROMISE // a call that no handler should make: only what the stack shows counts
+};
+
+// Whether the caller is outside of any signal handler. It may be called in one, but never by two
+// threads at once.
+bool handler_is_out(enum handler_trust trust);
+
+// ---- What the calls share
+// --------------------------------------------------------------------------
+
+// Decides which domains are left out. The first call of all does, because that reads the
+// environment. Returns whether events without a domain are left out.
+bool api_decide(void);
+
+// Whether events of a domain (NULL: none) are left out, which costs the one load.
+static inline bool api_is_excluded(const struct nvtxt_domain *domain) {
+    const struct nvtxt_domain *of = domain ?: &catalog_no_domain;
+    uint8_t state = atomic_load_explicit(&of->state, memory_order_relaxed);
+    return __builtin_expect(state != DOMAIN_RECORDED, 0) &&
+           (state == DOMAIN_EXCLUDED || api_decide());
+}
+
+// Counts a call that has no meaning: a pop without a push, a name of no thread.
+void api_ignore(void);
+
+// The first sample of a counter in a domain gives it a row.
+void api_name_counter(const struct nvtxt_domain *domain, const struct nvtxt_string *counter);

@@ -58,7 +58,7 @@ struct nvtxt_options {
     uint64_t ring_bytes;   /* for a thread; a power of two, 64 KiB to 64 MiB */
     uint64_t window_bytes; /* of lines that are not acknowledged, at most */
     uint32_t exit_ms;      /* how long the end of the process may wait */
-    uint32_t reserved;
+    uint32_t levels;       /* 1: an I64 of 0 to 7 is the level of a mark, as in syslog(3) */
 };
 
 struct nvtxt_stats {
@@ -74,6 +74,10 @@ struct nvtxt_stats {
 /* Optional, and only before the first event; variables of the environment win over `options`.
  * Returns 0, -EALREADY after the first event, or -EINVAL for a value that cannot be. */
 int nvtxt_init(const struct nvtxt_options *options);
+
+/* 0xAARRGGBB of a CSS colour name, "#RRGGBB" or "#AARRGGBB". For anything else 0, which is no
+ * colour. */
+uint32_t nvtxt_color(const char *text);
 
 /* The same name gives the same domain. NULL: no domain, for a NULL or empty name, when there are
  * 4,096, and in a signal handler. */
@@ -120,6 +124,11 @@ void nvtxt_name_resource(struct nvtxt_domain *domain, const char *kind, uint64_t
 /* Waits until everything that was recorded before is committed. Returns 0, -ETIMEDOUT, or
  * -ENOTCONN at the end of the time when there is no daemon. */
 int nvtxt_flush(int timeout_ms);
+
+/* What the end of the process does, for one that leaves by _exit(): sends what there is, waits for
+ * the daemon no longer than the options allow, and ends the session. What is recorded after it,
+ * also in children, is lost. Not for signal handlers. */
+void nvtxt_finish(void);
 
 /* Fills what lies inside stats->size. */
 void nvtxt_get_stats(struct nvtxt_stats *stats);

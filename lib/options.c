@@ -6,11 +6,9 @@
 // that it does not have.
 #include "lib/options.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +19,7 @@
 #include <unistd.h>
 
 #include "protocol/base/limits.h"
+#include "protocol/base/origin.h"
 #include "protocol/base/utf8.h"
 
 #define KIB 1024u
@@ -272,17 +271,17 @@ static const char *copy_list(const char *variable) {
 int options_give(const struct nvtxt_options *given) {
     struct nvtxt_options all = {0};
     if (!given || given->size < sizeof(given->size)) {
-        return given ? -EINVAL : 0;
+        return given ? nvtxt_origin(-EINVAL) : 0;
     }
     memcpy(&all, given, given->size < sizeof(all) ? given->size : sizeof(all));
     bool good = (!all.ring_bytes || is_ring_size(all.ring_bytes)) &&
                 (!all.window_bytes || is_window_size(all.window_bytes)) &&
-                all.exit_ms <= EXIT_MOST_MS && !all.reserved &&
+                all.exit_ms <= EXIT_MOST_MS && all.levels <= 1 &&
                 (!all.socket || strlen(all.socket) <= NVTXT_SOCKET_BYTES) &&
                 (!all.name || strlen(all.name) < sizeof(lib_options.name)) &&
                 (!all.spool || strlen(all.spool) < sizeof(lib_options.spool));
     if (!good) {
-        return -EINVAL;
+        return nvtxt_origin(-EINVAL);
     }
     if (!has.socket && all.socket) {
         keep_path(lib_options.socket, sizeof(lib_options.socket), all.socket);
@@ -302,6 +301,7 @@ int options_give(const struct nvtxt_options *given) {
     if (!has.exit && all.exit_ms) {
         lib_options.exit_ms = all.exit_ms;
     }
+    lib_options.levels = lib_options.levels || all.levels;
     return 0;
 }
 
@@ -344,7 +344,7 @@ static void read_all(void) {
 void options_read(void) {
     int self = 0;
     while (!atomic_load_explicit(&is_read, memory_order_acquire)) {
-        self = self ? self : getpid();
+        self = self ?: getpid();
         int other = atomic_load(&reader);
         if (other == self) {
             sched_yield();

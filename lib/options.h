@@ -7,7 +7,6 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "lib/nvtxt.h"
 #include "lib/send/sender.h"
@@ -18,6 +17,7 @@ struct lib_options {
     char socket[108], name[256], spool[512], log[512];
     uint64_t ring_bytes, window_bytes;
     uint32_t exit_ms;
+    bool levels;                   // payloads of marks are severities
     const char *include, *exclude; // copies; NULL: not given
 };
 

@@ -6,11 +6,10 @@
 // taken by the kernel page by page.
 #include "lib/ring/catalog.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/mman.h>
 
+#include "protocol/base/origin.h"
 #include "protocol/base/slice.h"
 
 #define STRING_TEXT_BYTES (16u << 20) // beyond this, texts are kept only for domains and names
@@ -77,7 +76,7 @@ int catalog_init(void) {
         catalog.tables = (struct region_tables){0};
         catalog.domain_handles = NULL;
     }
-    int r = catalog.string_handles ? 0 : -ENOMEM;
+    int r = catalog.string_handles ? 0 : nvtxt_origin(-ENOMEM);
     catalog_unlock();
     return r;
 }
@@ -283,7 +282,7 @@ static struct text_slot *text_slot(const char *data, size_t len, uint64_t most) 
     if (slot && slot->text.at) {
         return slot;
     }
-    uint64_t at = catalog.text_bytes ? catalog.text_bytes : 1; // 0: no text
+    uint64_t at = catalog.text_bytes ?: 1; // 0: no text
     if (at + len > most ||
         !grow_slots(&catalog.texts, sizeof(*slot), 4 * REGION_STRINGS, move_texts)) {
         return NULL;
@@ -360,7 +359,7 @@ struct nvtxt_string *catalog_string(const char *text) {
     if (slot) {
         string = slot->string ? &catalog.string_handles[slot->string - 1] : add_string(slot);
     }
-    string = string ? string : more_strings_add(text, len);
+    string = string ?: more_strings_add(text, len);
     catalog_unlock();
     return string;
 }
@@ -441,6 +440,19 @@ void catalog_name(enum name_kind kind, uint32_t domain, uint64_t key, const char
     catalog_lock();
     if (intern(what, RECORD_TEXT_MAX, &name.what) && intern(text, RECORD_TEXT_MAX, &name.text) &&
         intern(json, RECORD_JSON_MAX, &name.json)) {
+        set_name(&name);
+    }
+    catalog_unlock();
+}
+
+// `what` makes it another name than that which the program gives, which is said after it.
+void catalog_name_thread(uint32_t tid, const char *text) {
+    struct region_name name = {.kind = NAME_THREAD, .key = tid};
+    catalog_lock();
+    bool is_named = catalog.names.size && *find_name(&catalog.names, &name);
+    if (!is_named && catalog.name_count < REGION_NAMES / 2 &&
+        intern("system", RECORD_TEXT_MAX, &name.what) &&
+        intern(text, RECORD_TEXT_MAX, &name.text)) {
         set_name(&name);
     }
     catalog_unlock();

@@ -6,14 +6,8 @@
 // event takes it.
 #pragma once
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "lib/ring/line.h"
 #include "lib/ring/more_strings.h"
-#include "lib/ring/region.h"
 
 enum domain_state { DOMAIN_RECORDED, DOMAIN_EXCLUDED, DOMAIN_UNDECIDED };
 
@@ -56,6 +50,10 @@ struct nvtxt_string *catalog_string(const char *text);
 // counts. What has no room is as if it was not said.
 void catalog_name(enum name_kind kind, uint32_t domain, uint64_t key, const char *what,
                   const char *text, const char *json);
+
+// Names a thread as the system does, where nobody has named it. Names of this kind take half of the
+// table at most: a program may have any number of threads.
+void catalog_name_thread(uint32_t tid, const char *text);
 
 // Names a counter that nobody has named; what was said of another stays.
 void catalog_name_counter(uint32_t domain, const struct nvtxt_string *counter);

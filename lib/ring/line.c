@@ -8,14 +8,13 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "protocol/base/utf8.h"
-#include "protocol/lang/jsontext.h"
+#include "protocol/lang/value.h"
 
 #define LINE_ROOM 512u // of a line, for all but its longest text
 
-static void add(struct line_buf *out, const char *text) {
+static void add_plain(struct line_buf *out, const char *text) {
     size_t len = strlen(text);
     memcpy(out->data + out->len, text, len);
     out->len += len;
@@ -114,21 +113,17 @@ static bool add_text(struct line_buf *out, const char *text, size_t len, size_t 
     return i == len;
 }
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 static size_t text_room(const struct line_state *state) {
     return state->limit - LINE_ROOM;
 }
 
 // The values of Domain and Json together stay below the limit of variables.
 static size_t domain_room(const struct line_state *state) {
-    return smaller(text_room(state), state->variables / 4);
+    return nvtxt_min(text_room(state), state->variables / 4);
 }
 
 static size_t json_room(const struct line_state *state) {
-    return smaller(text_room(state), state->variables / 2);
+    return nvtxt_min(text_room(state), state->variables / 2);
 }
 
 // ---- What a session begins with -----------------------------------------------------------------
@@ -143,7 +138,7 @@ void line_begin(struct line_buf *out) {
         "@RangeEnd,Time,RangeId",
     };
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-        add(out, lines[i]);
+        add_plain(out, lines[i]);
         end_line(out);
     }
 }
@@ -163,7 +158,7 @@ static void set_domain(struct line_buf *out, struct line_state *state, const str
         return;
     }
     struct region_text name = domain ? region->domains[domain] : (struct region_text){0, 0};
-    add(out, "Domain=");
+    add_plain(out, "Domain=");
     add_text(out, region->text + name.at, name.len, domain_room(state));
     end_line(out);
     state->domain = domain;
@@ -174,7 +169,7 @@ static void set_domain(struct line_buf *out, struct line_state *state, const str
 
 static void add_float(struct line_buf *out, double value, int digits) {
     if (isnan(value) || isinf(value)) {
-        add(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+        add_plain(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
         return;
     }
     char number[64];
@@ -193,27 +188,27 @@ static void add_value(struct line_buf *out, uint32_t kind, uint64_t bits) {
     add_byte(out, '"');
     switch (kind) {
     case RECORD_U64:
-        add(out, "u64:");
+        add_plain(out, "u64:");
         add_number(out, bits);
         break;
     case RECORD_I64:
-        add(out, "i64:");
+        add_plain(out, "i64:");
         add_signed(out, (int64_t)bits);
         break;
     case RECORD_F64:
-        add(out, "f64:");
+        add_plain(out, "f64:");
         add_float(out, f64, 17);
         break;
     case RECORD_U32:
-        add(out, "u32:");
+        add_plain(out, "u32:");
         add_number(out, low);
         break;
     case RECORD_I32:
-        add(out, "i32:");
+        add_plain(out, "i32:");
         add_signed(out, (int32_t)low);
         break;
     case RECORD_F32:
-        add(out, "f32:");
+        add_plain(out, "f32:");
         add_float(out, (double)f32, 9);
         break;
     default:
@@ -228,7 +223,7 @@ static void set_json(struct line_buf *out, const struct line_state *state, const
                      uint32_t len) {
     size_t at;
     bool valid = !nvtxt_json_fault((struct nvtxt_slice){json, len}, &at);
-    add(out, "Json=");
+    add_plain(out, "Json=");
     size_t from = out->len;
     if (!valid || !add_text(out, json, len, json_room(state))) {
         out->len = from;
@@ -238,7 +233,7 @@ static void set_json(struct line_buf *out, const struct line_state *state, const
 }
 
 static void clear_json(struct line_buf *out) {
-    add(out, "Json=\"\"");
+    add_plain(out, "Json=\"\"");
     end_line(out);
 }
 
@@ -272,7 +267,7 @@ void line_record(struct line_buf *out, struct line_state *state, const struct re
     if (view->json_len) {
         set_json(out, state, view->json, view->json_len);
     }
-    add(out, calls[view->kind]);
+    add_plain(out, calls[view->kind]);
     add_signed(out, (int64_t)view->time + offset_ns);
     if (view->kind == RECORD_START || view->kind == RECORD_END) {
         add_byte(out, ',');
@@ -324,12 +319,12 @@ void line_name(struct line_buf *out, struct line_state *state, const struct regi
         addf(out, "SetCategoryName,%llu,", (unsigned long long)name->key);
         break;
     case NAME_RESOURCE:
-        add(out, "SetResourceName,");
+        add_plain(out, "SetResourceName,");
         add_region_text(out, state, region, name->what);
         addf(out, ",\"0x%llx\",", (unsigned long long)name->key);
         break;
     default:
-        add(out, "SetCounter,");
+        add_plain(out, "SetCounter,");
     }
     add_region_text(out, state, region, name->kind == NAME_COUNTER ? name->what : name->text);
     end_line(out);

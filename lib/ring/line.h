@@ -5,10 +5,6 @@
 // Pure: bytes in, bytes out.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "lib/ring/record.h"
 #include "lib/ring/region.h"
 

@@ -5,7 +5,6 @@
 #include "lib/ring/more_strings.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 

@@ -10,10 +10,8 @@
 // become, so no record is ever half in the window.
 #include "lib/ring/pass.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "lib/ring/ring.h"
+#include "protocol/base/origin.h"
 
 #define NO_PASS UINT64_MAX
 #define WINDOW_LAP_BYTES (64u << 10)
@@ -267,7 +265,7 @@ static void read_ring(struct pass *pass, uint32_t number, bool give_up, struct w
     enum reading state = READ_WHOLE;
     struct record_view view;
     while (state == READ_WHOLE) {
-        int r = has_room(pass) ? ring_next(&reader, &view) : -ENOSPC;
+        int r = has_room(pass) ? ring_next(&reader, &view) : nvtxt_origin(-ENOSPC);
         if (r <= 0) {
             to = r == 0 ? reader.at : to;
             break;

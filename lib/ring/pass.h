@@ -5,11 +5,7 @@
 // make the same lines.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "lib/ring/line.h"
-#include "lib/ring/region.h"
 
 struct pass {
     struct region *region;

@@ -5,8 +5,6 @@
 // come from the file of a process that damaged its own memory.
 #include "lib/ring/record.h"
 
-#include <stdbool.h>
-
 // The sizes, bounded before anything is added to them.
 static bool read_sizes(const char *at, uint32_t flags, struct record_view *view) {
     uint32_t first;

@@ -13,13 +13,14 @@
 // then, since nobody knows what of it the call is about to touch.
 #include "lib/ring/region.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "protocol/base/origin.h"
 
 #define GRANT_STEP (64u << 10)
 #define RING_FIRST (64u << 10) // a ring begins with so much
@@ -63,11 +64,11 @@ static int open_file(const struct region *region) {
     struct stat what;
     int fd = open(region->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     if (fstat(fd, &what) < 0 || what.st_dev != region->device || what.st_ino != region->inode) {
         close(fd);
-        return -ESTALE;
+        return nvtxt_origin(-ESTALE);
     }
     return fd;
 }
@@ -78,7 +79,7 @@ static int allocate(const struct region *region, uint64_t at, uint64_t bytes) {
         return fd;
     }
     do {
-        r = fallocate(fd, 0, (off_t)at, (off_t)bytes) < 0 ? -errno : 0;
+        r = fallocate(fd, 0, (off_t)at, (off_t)bytes) < 0 ? nvtxt_origin(-errno) : 0;
     } while (r == -EINTR);
     close(fd);
     return r;
@@ -91,12 +92,12 @@ static int give(const struct region *region, char *memory, uint64_t at, uint64_t
     }
     int r;
     do {
-        r = madvise(memory, bytes, MADV_POPULATE_WRITE) < 0 ? -errno : 0;
+        r = madvise(memory, bytes, MADV_POPULATE_WRITE) < 0 ? nvtxt_origin(-errno) : 0;
     } while (r == -EINTR || r == -EAGAIN);
     if (r == -EINVAL || r == -ENOSYS || r == -EPERM) {
         return allocate(region, at, bytes);
     }
-    return r == -EFAULT ? -ENOSPC : r; // to touch it would be SIGBUS
+    return r == -EFAULT ? nvtxt_origin(-ENOSPC) : r; // to touch it would be SIGBUS
 }
 
 // Its place is kept before madvise(MADV_DONTFORK): a child has it then, or knows what to cover.
@@ -115,9 +116,9 @@ static int size_file(int fd, uint64_t bytes) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) < 0 ||
         (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)) {
-        return -EFBIG;
+        return nvtxt_origin(-EFBIG);
     }
-    return ftruncate(fd, (off_t)bytes) < 0 ? -errno : 0;
+    return ftruncate(fd, (off_t)bytes) < 0 ? nvtxt_origin(-errno) : 0;
 }
 
 // Maps the fixed part, of which the head may be touched.
@@ -126,12 +127,12 @@ static int map_fixed(struct region *region, int fd, uint64_t bytes) {
     struct stat what;
     int r = fd < 0 ? 0 : size_file(fd, bytes);
     if (r == 0 && fd >= 0) {
-        r = fstat(fd, &what) < 0 ? -errno : 0;
+        r = fstat(fd, &what) < 0 ? nvtxt_origin(-errno) : 0;
         region->device = what.st_dev;
         region->inode = what.st_ino;
     }
     if (r == 0 && !(region->base = map(fixed, fd, 0))) {
-        r = -errno;
+        r = nvtxt_origin(-errno);
     }
     if (r < 0) {
         return r;
@@ -166,12 +167,12 @@ int region_make(struct region *region, const char *path, uint64_t ring_bytes,
     int fd = -1;
     if (path) {
         if (*path != '/' || strlen(path) >= sizeof(region->path)) {
-            return -ENAMETOOLONG;
+            return nvtxt_origin(-ENAMETOOLONG);
         }
         strcpy(region->path, path);
         fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd < 0) {
-            return -errno;
+            return nvtxt_origin(-errno);
         }
     }
     int r = map_fixed(region, fd, region_file_bytes(ring_bytes, window_bytes));
@@ -257,7 +258,7 @@ int region_chunk(struct region *region, uint32_t chunk) {
         return fd;
     }
     char *memory = map(bytes, fd, region->chunk_at + chunk * bytes);
-    r = memory ? 0 : -errno;
+    r = memory ? 0 : nvtxt_origin(-errno);
     if (fd >= 0) {
         close(fd);
     }
@@ -280,8 +281,9 @@ int region_grant_ring(struct region *region, uint32_t ring, uint64_t bytes) {
     }
     uint64_t at = region->chunk_at + ring * region->head->ring_bytes + had;
     int r = give(region, region_ring(region, ring) + had, at, bytes - had);
-    if (r == 0) {
-        atomic_store_explicit(&head->granted, bytes, memory_order_release);
+    while (r == 0 && had < bytes &&
+           !atomic_compare_exchange_weak_explicit(&head->granted, &had, bytes, memory_order_release,
+                                                  memory_order_relaxed)) {
     }
     return r;
 }
@@ -302,7 +304,7 @@ int region_grant_window(struct region *region, uint64_t bytes) {
 
 int region_grant(struct region *region, enum region_table table, uint64_t count) {
     if (count > tables[table].count) {
-        return -ENOSPC;
+        return nvtxt_origin(-ENOSPC);
     }
     uint64_t whole = pages((uint64_t)tables[table].entry * tables[table].count);
     uint64_t bytes = count * tables[table].entry, had = region->granted[table];

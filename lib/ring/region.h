@@ -15,9 +15,6 @@
 #pragma once
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "lib/ring/clock.h"
@@ -74,7 +71,8 @@ struct region_name {
     _Atomic uint32_t version;
     uint16_t kind, domain; // enum name_kind of catalog.h
     uint64_t key;
-    struct region_text what, text, json; // what: kind of a resource, or name of a counter
+    struct region_text what, text, json; // what: kind of a resource, name of a counter, or who
+                                         // named the thread ("": the program)
     struct {
         _Atomic uint64_t pass;
         uint32_t version, unused;
@@ -126,7 +124,8 @@ struct region_head {
     uint64_t ring_bytes, window_bytes; // powers of two
     char name[256];                    // what the store calls the source; ends with NUL
     char socket[108];                  // of the daemon that it speaks to; "" when it has found none
-    uint32_t is_tsc;                   // the clock of the records
+    uint16_t is_tsc;                   // the clock of the records
+    uint16_t levels;                   // payloads of marks are severities
     _Atomic int64_t offset_ns;         // CLOCK_REALTIME less the clock of the records
     _Atomic uint32_t strings, domains, names, chunks;
     _Atomic uint64_t text_bytes;
@@ -196,7 +195,8 @@ struct region_tables {
 void region_borrow(struct region *region, const struct region_tables *tables);
 
 // Lets the first `bytes` bytes of a ring, or of the window, be touched. Returns 0, or -errno when
-// there is no room: then it goes on with what was granted before.
+// there is no room: then it goes on with what was granted before. A ring may be given more by its
+// writer and by the sender at once.
 int region_grant_ring(struct region *region, uint32_t ring, uint64_t bytes);
 int region_grant_window(struct region *region, uint64_t bytes);
 

@@ -6,8 +6,7 @@
 // bytes are never reached.
 #include "lib/ring/ring.h"
 
-#include <errno.h>
-#include <string.h>
+#include "protocol/base/origin.h"
 
 #define LOOK_BYTES (4u << 10)
 
@@ -21,12 +20,10 @@ void ring_writer_init(struct ring_writer *writer, const struct region *region, u
     writer->granted = atomic_load_explicit(&head->granted, memory_order_acquire);
 }
 
-// The end of what may be written on the lap of `at`. It is before the end of the ring, so that a
-// position comes into the next lap only where a lap begins: what is known of the room then changes.
+// The end of what may be written on the lap of the writer. A record may end where the ring ends:
+// what is known of the room ends there as well (`easy`), so the next lap begins with a look.
 static uint64_t limit_of(const struct ring_writer *writer, bool same_lap) {
-    uint64_t most = writer->size - 8;
-    uint64_t limit = same_lap ? writer->granted : writer->freed & (writer->size - 1);
-    return limit < most ? limit : most;
+    return same_lap ? writer->granted : writer->freed & (writer->size - 1);
 }
 
 static uint64_t pops_in(uint64_t stretch) {
@@ -125,10 +122,10 @@ int ring_next(struct ring_reader *reader, struct record_view *view) {
         most = most < reader->end - reader->at ? most : reader->end - reader->at;
         uint32_t bytes = record_read(reader->data + offset, most, view);
         if (bytes == 0) {
-            return -EIO;
+            return nvtxt_origin(-EIO);
         }
         reader->at += bytes;
         return 1;
     }
-    return reader->at == reader->end ? 0 : -EIO;
+    return reader->at == reader->end ? 0 : nvtxt_origin(-EIO);
 }

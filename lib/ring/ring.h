@@ -11,10 +11,6 @@
 // open one, whatever laps lie between.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "lib/ring/record.h"
 #include "lib/ring/region.h"
 

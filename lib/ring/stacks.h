@@ -6,7 +6,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define STACK_LEVELS 1024u // deeper levels are counted, never recorded

@@ -6,15 +6,19 @@
 #include "lib/ring/thread.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
-#include <string.h>
+#include <stdio.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/ring/catalog.h"
+#include "protocol/base/slice.h"
 
 #define SLAB_THREADS 64u
 #define OPEN_DEFAULT 65536u // nvtxt(5), "Limits"
+#define NAME_BYTES 16u      // of a thread, to the system, with the NUL
 
 enum { LOCKS_RENEWED = 1, LOCKS_GOOD };
 
@@ -49,7 +53,7 @@ void recorder_lose(enum region_loss why, uint64_t calls) {
 uint64_t recorder_recorded(void) {
     uint32_t was_busy = thread_busy;
     uint64_t sum = 0;
-    thread_busy = was_busy ? was_busy : 1;
+    thread_busy = was_busy ?: 1;
     if ((was_busy ? pthread_mutex_trylock(&recorder.lock) : pthread_mutex_lock(&recorder.lock)) ==
         0) {
         sum = atomic_load(&recorder.recorded_before);
@@ -60,6 +64,47 @@ uint64_t recorder_recorded(void) {
     }
     thread_busy = was_busy;
     return sum;
+}
+
+// ---- Names --------------------------------------------------------------------------------------
+
+// The system calls threads as the program's file, cut, until somebody names them.
+static bool is_of(const char *path, const char *name) {
+    return path && strncmp(nvtxt_base_name(path), name, NAME_BYTES - 1) == 0;
+}
+
+static void name_thread(uint32_t tid, const char *name) {
+    if (*name && !is_of((const char *)getauxval(AT_EXECFN), name) &&
+        !is_of(program_invocation_short_name, name)) {
+        catalog_name_thread(tid, name);
+    }
+}
+
+void recorder_name_thread(uint32_t tid) {
+    char path[64], name[NAME_BYTES + 1];
+    snprintf(path, sizeof(path), "/proc/self/task/%u/comm", tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, name, NAME_BYTES);
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (got > 0) {
+        name[got - (name[got - 1] == '\n')] = '\0';
+        name_thread(tid, name);
+    }
+}
+
+// A thread that ends. A sender that sleeps is told of a new name.
+static void name_self(void) {
+    char name[NAME_BYTES];
+    uint64_t version = catalog_version();
+    if (pthread_getname_np(pthread_self(), name, sizeof(name)) == 0) {
+        name_thread((uint32_t)gettid(), name);
+    }
+    if (catalog_version() != version) {
+        thread_leave();
+        thread_busy = 1;
+    }
 }
 
 // ---- Threads that come and go -------------------------------------------------------------------
@@ -82,6 +127,9 @@ static void unlink_thread(struct thread *thread) {
 static void end_thread(void *of) {
     struct thread *thread = of;
     thread_busy = 1;
+    if (atomic_load(atomic_load(&recorder.alive))) {
+        name_self();
+    }
     pthread_mutex_lock(&recorder.lock);
     if (atomic_load(atomic_load(&recorder.alive))) {
         atomic_store_explicit(&thread->writer.head->state, RING_LEFT, memory_order_release);
@@ -199,7 +247,7 @@ static struct thread *begin_locked(enum region_loss *why) {
     if (is_new && (!recorder.on_start || start_process(alive != &never_alive) < 0)) {
         return NULL;
     }
-    struct thread *thread = thread_self ? thread_self : new_thread();
+    struct thread *thread = thread_self ?: new_thread();
     if (!thread) {
         return NULL;
     }
@@ -274,16 +322,30 @@ void thread_begin_for_name(void) {
 // ---- Recording ----------------------------------------------------------------------------------
 
 // In a child, for the thread that forked when another one recorded before it.
-static char *reserve_in_first(struct thread *thread, uint32_t bytes, uint32_t reserve) {
-    int saved = errno;
-    bool given = false;
-    if (thread->writer.head == &no_ring) {
-        pthread_mutex_lock(&recorder.lock);
-        given = give_ring(thread, (uint32_t)gettid());
-        pthread_mutex_unlock(&recorder.lock);
+static bool give_first_ring(struct thread *thread) {
+    pthread_mutex_lock(&recorder.lock);
+    bool given = give_ring(thread, (uint32_t)gettid());
+    pthread_mutex_unlock(&recorder.lock);
+    return given;
+}
+
+// A ring of a file begins small, and a short program may end before the sender has seen that it
+// fills. In a child that goes on with a call of its parent nothing is granted.
+static bool grow_ring(struct thread *thread) {
+    uint64_t granted = atomic_load_explicit(&thread->writer.head->granted, memory_order_relaxed);
+    if (granted == 0 || granted >= thread->writer.size || thread->cannot_grow) {
+        return false;
     }
+    thread->cannot_grow = region_grant_ring(&recorder.region, thread->ring, 4 * granted) < 0;
+    return !thread->cannot_grow;
+}
+
+static __attribute__((noinline)) bool
+record_in_more(struct thread *thread, const struct record_view *view, uint32_t reserve) {
+    int saved = errno;
+    bool given = thread->writer.head == &no_ring ? give_first_ring(thread) : grow_ring(thread);
     errno = saved;
-    return given ? ring_reserve(&thread->writer, bytes, reserve) : NULL;
+    return given && thread_record(thread, view, reserve);
 }
 
 bool thread_record(struct thread *thread, const struct record_view *view, uint32_t reserve) {
@@ -291,8 +353,8 @@ bool thread_record(struct thread *thread, const struct record_view *view, uint32
     bool has_id = view->kind == RECORD_START || view->kind == RECORD_END;
     uint32_t bytes = record_bytes(has_id, flags, view->text_len, view->json_len);
     char *room = ring_reserve(&thread->writer, bytes, reserve);
-    if (!room && !(room = reserve_in_first(thread, bytes, reserve))) {
-        return false;
+    if (!room) {
+        return record_in_more(thread, view, reserve);
     }
     record_write(room, view, flags, bytes);
     ring_publish(&thread->writer, bytes);

@@ -13,11 +13,7 @@
 
 #include <pthread.h>
 #include <stdalign.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
-#include "lib/ring/region.h"
 #include "lib/ring/ring.h"
 #include "lib/ring/stacks.h"
 
@@ -27,6 +23,7 @@ struct thread {
     _Atomic uint64_t recorded; // marks and ranges
     struct stacks stacks;
     struct thread *next; // of all that are in use, or of those that are free
+    bool cannot_grow;    // the file of its ring has no more room
 };
 
 enum {
@@ -132,6 +129,10 @@ static inline bool thread_record_pop(struct thread *thread, uint32_t domain, uin
     }
     return room != NULL;
 }
+
+// Gives a thread of this process the name that the system has for it, where that is not the
+// program's and nobody has named the thread. Opens a file for a moment.
+void recorder_name_thread(uint32_t tid);
 
 // The ring of a thread that has ended and that a pass has emptied may be used again.
 void recorder_free_ring(uint32_t ring);

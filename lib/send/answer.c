@@ -2,7 +2,7 @@
 //
 // A walk over the members of an object and of the objects in it. Only numbers and short texts are
 // kept; everything else is stepped over by counting brackets outside of strings.
-#include "lib/send/answer.h"
+#include "lib/send/session.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 // table, so they stay as well.
 #include "lib/send/link.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
@@ -16,6 +15,8 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "protocol/base/origin.h"
 
 void link_init(struct link *link, bool keeps_stderr) {
     *link = (struct link){.fd = -1};
@@ -32,7 +33,7 @@ void link_init(struct link *link, bool keeps_stderr) {
 // Moves a descriptor of the program's table out of its way, or closes it.
 static int lift(int fd) {
     int lifted = fcntl(fd, F_DUPFD_CLOEXEC, LINK_LOWEST);
-    int r = lifted < 0 ? -errno : lifted;
+    int r = lifted < 0 ? nvtxt_origin(-errno) : lifted;
     close(fd);
     return r;
 }
@@ -40,7 +41,7 @@ static int lift(int fd) {
 static int remember(struct link *link) {
     struct stat what;
     if (fstat(link->fd, &what) < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     link->device = what.st_dev;
     link->inode = what.st_ino;
@@ -66,15 +67,15 @@ int link_connect(struct link *link, const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t len = strlen(path);
     if (len == 0 || len >= sizeof(address.sun_path)) {
-        return -ENAMETOOLONG;
+        return nvtxt_origin(-ENAMETOOLONG);
     }
     memcpy(address.sun_path, path, len);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
-        return -errno;
+        return nvtxt_origin(-errno);
     }
     if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-        int r = -errno;
+        int r = nvtxt_origin(-errno);
         close(fd);
         return r;
     }
@@ -100,7 +101,7 @@ ssize_t link_receive(struct link *link, char *to, size_t size) {
         return got > 0 ? got : 0;
     }
     link_close(link);
-    return -EPIPE;
+    return nvtxt_origin(-EPIPE);
 }
 
 void link_wait(struct link *link, bool to_send, int timeout_ms) {

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A turn of the thread: a pass; then the session does what it can without waiting; then it waits.
-// What it waits for decides how. For calls to come: while there are any it looks every 10 ms, and
-// the writer of a ring that is half full wakes it. For the daemon: in poll(), when somebody waits
-// for the daemon or the socket is full; else acknowledgements may wait until it looks, less and
-// less often. When all is quiet it sleeps: it sets `attention`, makes sure that every thread sees
-// that (membarrier), looks once more and waits in a futex, from which the next call wakes it. Only
-// every 20 s it looks whether the daemon is still there, so that a session does not expire because
-// its program has nothing to say.
+// What it waits for decides how. For calls to come: while there are any it looks every 10 ms, in
+// the first second every ms, and the writer of a ring that is half full wakes it. For the daemon:
+// in poll(), when somebody waits for the daemon or the socket is full; else acknowledgements may
+// wait until it looks, less and less often. When all is quiet it sleeps: it sets `attention`, makes
+// sure that every thread sees that (membarrier), looks once more and waits in a futex, from which
+// the next call wakes it. Only every 20 s it looks whether the daemon is still there, so that a
+// session does not expire because its program has nothing to say.
 #include "lib/send/sender.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/ring/pass.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 
 #define STACK_BYTES (128u << 10)
 #define TRAFFIC_MS 10
+#define YOUNG_TRAFFIC_MS 1
+#define YOUNG_MS 1000    // so long after its start: a short program may end without telling libc
 #define FULL_SOCKET_MS 2 // while calls come
 #define ACK_MS_FIRST 10
 #define ACK_MS_MOST 1000
@@ -43,26 +44,19 @@ struct sender_work {
     struct pass pass;
     int64_t ack_ms;  // the next time that it waits for an acknowledgement
     int64_t stop_at; // when it gives up, in ns; 0: never
+    int64_t old_at;  // when the process has shown that it is no short one
     uint64_t names;
+    uint32_t named[REGION_RINGS]; // the thread of each ring that got its system's name
     int64_t offset_at;
     bool has_barrier;
-    bool has_all; // the last pass was made
+    bool has_named; // the threads that the process ends with
+    bool has_all;   // the last pass was made
 };
 
 // ---- Time and waiting ---------------------------------------------------------------------------
 
-static int64_t clock_ns(clockid_t id) {
-    struct timespec now;
-    clock_gettime(id, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static int64_t now_ns(void) {
-    return clock_ns(CLOCK_MONOTONIC);
-}
-
 static void futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t timeout_ns) {
-    struct timespec timeout = {timeout_ns / 1000000000, timeout_ns % 1000000000};
+    struct timespec timeout = nvtxt_timespec(timeout_ns);
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, timeout_ns < 0 ? NULL : &timeout, NULL, 0);
 }
 
@@ -90,7 +84,8 @@ void sender_wake(struct sender *sender) {
 static int64_t measure_offset(void) {
     int64_t best = INT64_MAX, offset = 0;
     for (int i = 0; i < 5; i++) {
-        int64_t before = now_ns(), real = clock_ns(CLOCK_REALTIME), after = now_ns();
+        int64_t before = nvtxt_monotonic_ns(), real = nvtxt_realtime_ns(),
+                after = nvtxt_monotonic_ns();
         if (after - before < best) {
             best = after - before;
             offset = real - before - (after - before) / 2;
@@ -109,16 +104,37 @@ static void check_offset(struct sender *sender) {
         atomic_store(&head->offset_ns, offset);
         work->pass.offset_ns = offset;
     }
-    work->offset_at = now_ns() + 1000000000;
+    work->offset_at = nvtxt_monotonic_ns() + 1000000000;
 }
 
 // ---- Turns --------------------------------------------------------------------------------------
 
+// A thread gets the name that it has now when its first events are sent. It may have another one
+// later: a thread that ends looks itself, and those that the process ends with are looked at here.
+static void name_threads(struct sender *sender) {
+    struct sender_work *work = sender->work;
+    const struct region *region = sender->region;
+    bool is_ending = atomic_load(&sender->is_ending) && !work->has_named;
+    uint32_t rings = atomic_load(&region->head->chunks) * REGION_CHUNK_RINGS;
+    for (uint32_t i = 0; i < rings && work->session.link.is_private; i++) {
+        const struct ring_head *ring = &region->rings[i];
+        bool is_live = atomic_load_explicit(&ring->state, memory_order_acquire) == RING_LIVE;
+        uint32_t tid = atomic_load_explicit(&ring->tid, memory_order_relaxed);
+        if (is_live && (is_ending || (tid != work->named[i] &&
+                                      atomic_load(&ring->at) != region_tail(region, i)))) {
+            work->named[i] = tid;
+            sender->options.name_thread(tid);
+        }
+    }
+    work->has_named = work->has_named || is_ending;
+}
+
 static struct pass_result make_lines(struct sender *sender) {
     struct sender_work *work = sender->work;
-    if (now_ns() > work->offset_at) {
+    if (nvtxt_monotonic_ns() > work->offset_at) {
         check_offset(sender);
     }
+    name_threads(sender);
     uint64_t names = sender->options.names_version();
     struct pass_result result =
         pass_run(&work->pass, names != work->names, sender->options.on_empty);
@@ -136,7 +152,8 @@ static struct pass_result make_lines(struct sender *sender) {
 static bool waits_for_limits(struct sender *sender) {
     const struct session *session = &sender->work->session;
     return !session->knows_limits && session->phase == SESSION_HELLO &&
-           now_ns() - session->hello_at < LIMITS_MS * MS && !pass_should_hurry(&sender->work->pass);
+           nvtxt_monotonic_ns() - session->hello_at < LIMITS_MS * MS &&
+           !pass_should_hurry(&sender->work->pass);
 }
 
 static void turn_session(struct sender *sender, bool is_ending) {
@@ -185,31 +202,27 @@ static struct pass_result sleep_quietly(struct sender *sender, int64_t timeout_m
     return result;
 }
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 static int64_t until_stop(const struct sender_work *work, int64_t wait_ms) {
-    int64_t left_ms = work->stop_at ? (work->stop_at - now_ns()) / MS + 1 : wait_ms;
-    return left_ms < 0 ? 0 : smaller(wait_ms, left_ms);
+    int64_t left_ms = work->stop_at ? (work->stop_at - nvtxt_monotonic_ns()) / MS + 1 : wait_ms;
+    return left_ms < 0 ? 0 : nvtxt_earlier(wait_ms, left_ms);
 }
 
 static bool must_stop(const struct sender_work *work) {
-    return work->stop_at && now_ns() >= work->stop_at;
+    return work->stop_at && nvtxt_monotonic_ns() >= work->stop_at;
 }
 
 // How long it may be until something is to be done for the daemon.
 static int64_t daemon_ms(struct sender_work *work) {
     const struct session *session = &work->session;
     if (session->phase == SESSION_AWAY) {
-        int64_t until = (session->retry_at - now_ns()) / MS + 1;
+        int64_t until = (session->retry_at - nvtxt_monotonic_ns()) / MS + 1;
         return until < 1 ? 1 : until;
     }
     if (session->phase == SESSION_LINES && !session_has_unacked(session)) {
         return QUIET_MS;
     }
     int64_t wait_ms = work->ack_ms;
-    work->ack_ms = smaller(2 * wait_ms, ACK_MS_MOST);
+    work->ack_ms = nvtxt_earlier(2 * wait_ms, ACK_MS_MOST);
     return wait_ms;
 }
 
@@ -229,22 +242,28 @@ static int64_t poll_ms(struct sender *sender, struct pass_result found) {
     if (found.moved && session_wants_room(session)) {
         return FULL_SOCKET_MS;
     }
-    bool is_greeting =
-        session->phase == SESSION_HELLO && now_ns() - session->hello_at < GREETING_MS * MS;
+    bool is_greeting = session->phase == SESSION_HELLO &&
+                       nvtxt_monotonic_ns() - session->hello_at < GREETING_MS * MS;
     return is_greeting || found.is_full || is_awaited(sender) ? TRAFFIC_MS : 0;
+}
+
+static int64_t traffic_ms(const struct sender_work *work) {
+    return nvtxt_monotonic_ns() < work->old_at ? YOUNG_TRAFFIC_MS : TRAFFIC_MS;
 }
 
 // Waits after a turn.
 static void wait_awhile(struct sender *sender, struct pass_result found) {
     struct sender_work *work = sender->work;
     bool traffic = found.moved || (found.is_full && work->session.phase != SESSION_AWAY);
-    int64_t most_ms = traffic ? TRAFFIC_MS : daemon_ms(work), to_poll_ms = poll_ms(sender, found);
+    int64_t most_ms = traffic ? traffic_ms(work) : daemon_ms(work),
+            to_poll_ms = poll_ms(sender, found);
     work->ack_ms = traffic ? ACK_MS_FIRST : work->ack_ms;
     if (to_poll_ms > 0) {
         link_wait(&work->session.link, session_wants_room(&work->session),
                   (int)until_stop(work, to_poll_ms));
     } else if (is_awaited(sender)) {
-        nanosleep(&(struct timespec){0, until_stop(work, smaller(most_ms, TRAFFIC_MS)) * MS}, NULL);
+        nanosleep(&(struct timespec){0, until_stop(work, nvtxt_earlier(most_ms, TRAFFIC_MS)) * MS},
+                  NULL);
     } else if (traffic || found.is_full) {
         rest(sender, found.is_full ? 0 : sender->dozes, most_ms);
     } else {
@@ -252,7 +271,7 @@ static void wait_awhile(struct sender *sender, struct pass_result found) {
     }
 }
 
-static void run(struct sender *sender) {
+static void run_sender(struct sender *sender) {
     struct sender_work *work = sender->work;
     turn_session(sender, false);
     while (work->session.phase != SESSION_OVER && !must_stop(work)) {
@@ -281,6 +300,7 @@ static void run(struct sender *sender) {
 static void begin(struct sender *sender, bool is_thread) {
     struct sender_work *work = sender->work;
     work->ack_ms = ACK_MS_FIRST;
+    work->old_at = nvtxt_monotonic_ns() + YOUNG_MS * MS;
     work->names = UINT64_MAX;
     pass_init(&work->pass, sender->region);
     work->pass.is_live = true;
@@ -294,7 +314,7 @@ static void *thread_main(void *of) {
     begin(sender, true);
     sender->work->has_barrier =
         syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-    run(sender);
+    run_sender(sender);
     return NULL;
 }
 
@@ -304,6 +324,7 @@ void sender_prepare(struct sender *sender) {
     atomic_store(&head->offset_ns, measure_offset());
     snprintf(head->name, sizeof(head->name), "%s", sender->options.name);
     atomic_store(&head->expiry, sender->options.expiry);
+    head->levels = sender->options.levels;
     session_make_id(session.id);
     region_set_session(sender->region, &session);
 }
@@ -313,7 +334,7 @@ static int make_thread(struct sender *sender, size_t stack_bytes) {
     pthread_attr_t attributes;
     pthread_t thread;
     if (pthread_attr_init(&attributes) != 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     if (stack_bytes) {
         pthread_attr_setstacksize(&attributes, stack_bytes);
@@ -321,14 +342,14 @@ static int make_thread(struct sender *sender, size_t stack_bytes) {
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     int r = pthread_create(&thread, &attributes, thread_main, sender);
     pthread_attr_destroy(&attributes);
-    return -r;
+    return nvtxt_origin(-r);
 }
 
 static int make_work(struct sender *sender) {
     sender->work = mmap(NULL, sizeof(*sender->work), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (sender->work == MAP_FAILED) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     madvise(sender->work, sizeof(*sender->work), MADV_DONTFORK);
     return 0;
@@ -337,7 +358,7 @@ static int make_work(struct sender *sender) {
 int sender_start(struct sender *sender) {
     sigset_t all, before;
     if (make_work(sender) < 0) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -361,7 +382,7 @@ bool sender_end_here(struct sender *sender, int64_t until_ns) {
     begin(sender, false);
     sender->work->stop_at = until_ns;
     atomic_store(&sender->is_ending, true);
-    run(sender);
+    run_sender(sender);
     munmap(sender->work, sizeof(*sender->work));
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return atomic_load(&sender->is_complete);
@@ -378,7 +399,7 @@ static bool wait_until(struct sender *sender, int64_t until_ns,
     for (;;) {
         uint32_t progress = atomic_load(&sender->progress);
         so = is_so(sender, value);
-        int64_t left = until_ns - now_ns();
+        int64_t left = until_ns - nvtxt_monotonic_ns();
         if (so || left <= 0) {
             break;
         }
@@ -410,7 +431,7 @@ int sender_flush(struct sender *sender, int64_t until_ns) {
             return 0;
         }
     }
-    return atomic_load(&sender->is_connected) ? -ETIMEDOUT : -ENOTCONN;
+    return atomic_load(&sender->is_connected) ? nvtxt_origin(-ETIMEDOUT) : nvtxt_origin(-ENOTCONN);
 }
 
 bool sender_end(struct sender *sender, int64_t until_ns) {

@@ -9,11 +9,7 @@
 #pragma once
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "lib/ring/region.h"
 #include "lib/send/session.h"
 
 struct sender {

@@ -6,16 +6,16 @@
 // first one that was not acknowledged.
 #include "lib/send/session.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "config.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/origin.h"
 #include "protocol/base/utf8.h"
-#include "protocol/text/uuid.h"
+#include "protocol/text/forms.h"
 
 #define BACKLOG_MS_FIRST 2
 #define BACKLOG_MS_MOST 100
@@ -26,20 +26,10 @@
 
 static const char end_line[] = "#nvtxt-end\n";
 
-static int64_t clock_ns(clockid_t id) {
-    struct timespec now;
-    clock_gettime(id, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static int64_t now_ns(void) {
-    return clock_ns(CLOCK_MONOTONIC);
-}
-
 void session_make_id(char *id) {
     unsigned char bytes[NVTXT_UUID_BYTES];
     if (getrandom(bytes, sizeof(bytes), GRND_NONBLOCK) != sizeof(bytes)) {
-        int64_t seed[2] = {clock_ns(CLOCK_REALTIME), now_ns() ^ (int64_t)getpid() << 32};
+        int64_t seed[2] = {nvtxt_realtime_ns(), nvtxt_monotonic_ns() ^ (int64_t)getpid() << 32};
         memcpy(bytes, seed, sizeof(bytes));
     }
     nvtxt_uuid_write(bytes, 4, id);
@@ -88,7 +78,7 @@ static void drop_link(struct session *session, int wait_ms) {
     session->reply_len = 0;
     session->skips_reply = false;
     session->out_len = 0;
-    session->retry_at = now_ns() + (int64_t)wait_ms * 1000000;
+    session->retry_at = nvtxt_monotonic_ns() + (int64_t)wait_ms * 1000000;
 }
 
 // ---- The hello ----------------------------------------------------------------------------------
@@ -108,7 +98,7 @@ static void add_json_text(char *to, size_t size, const char *text) {
             memcpy(to + len, text, bytes);
             len += bytes;
         }
-        bytes = bytes ? bytes : 1;
+        bytes = bytes ?: 1;
         text += bytes;
         left -= bytes;
     }
@@ -124,11 +114,12 @@ static void say_hello(struct session *session) {
     session->out_len = (size_t)snprintf(
         session->hello, sizeof(session->hello),
         "#nvtxt-session {\"protocol\":1,\"session\":\"%s\",\"client\":\"libnvtxt\",\"name\":\"%s\","
-        "\"pid\":%u,\"nvtx\":1,\"diagnostics\":false%s}\n",
-        region_session(session->region)->id, name, session->region->head->process, expiry);
+        "\"pid\":%u,\"nvtx\":1,\"diagnostics\":false%s%s}\n",
+        region_session(session->region)->id, name, session->region->head->process,
+        session->options->levels ? ",\"levels\":true" : "", expiry);
     session->out = session->hello;
     session->phase = SESSION_HELLO;
-    session->hello_at = now_ns();
+    session->hello_at = nvtxt_monotonic_ns();
 }
 
 static void log_no_daemon(struct session *session, int error) {
@@ -146,7 +137,7 @@ static void log_no_daemon(struct session *session, int error) {
 }
 
 static int connect_first(struct session *session, uint32_t *which) {
-    int r = -ENOENT;
+    int r = session->options->path_count > 0 ? 0 : nvtxt_origin(-ENOENT);
     for (*which = 0; *which < session->options->path_count; ++*which) {
         r = link_connect(&session->link, session->options->paths[*which]);
         if (r == 0 || r == -EAGAIN) {
@@ -177,7 +168,7 @@ static void connect_link(struct session *session) {
                             : wait < IDLE_RETRY_MS_MOST / 2 ? wait * 2
                                                             : IDLE_RETRY_MS_MOST;
     }
-    session->retry_at = now_ns() + (int64_t)wait * 1000000;
+    session->retry_at = nvtxt_monotonic_ns() + (int64_t)wait * 1000000;
 }
 
 // ---- The window ---------------------------------------------------------------------------------
@@ -509,7 +500,7 @@ static bool is_hopeless(const struct session *session) {
 }
 
 static bool is_time_to_connect(struct session *session, bool is_ending) {
-    int64_t now = now_ns(), soon = now + RETRY_MS * INT64_C(1000000);
+    int64_t now = nvtxt_monotonic_ns(), soon = now + RETRY_MS * INT64_C(1000000);
     if (session->is_absent && session_has_unacked(session) && session->retry_at > soon) {
         session->retry_at = soon;
         session->retry_ms = RETRY_MS;

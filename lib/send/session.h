@@ -6,13 +6,10 @@
 // has its effect once.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/ring/pass.h"
 #include "lib/ring/region.h"
-#include "lib/send/answer.h"
 #include "lib/send/link.h"
 
 #define SENDER_PATHS 4u // sockets that are tried, in order
@@ -21,9 +18,11 @@ struct sender_options {
     char paths[SENDER_PATHS][108];
     uint32_t path_count;
     char name[256];
+    bool levels;     // payloads of marks are severities
     uint32_t expiry; // seconds that the session stays resumable; 0: as the daemon likes
     bool logs_to_stderr;
     uint64_t (*names_version)(void);
+    void (*name_thread)(uint32_t tid); // may open files, of the sender's own descriptors
     void (*on_empty)(uint32_t ring);
     void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
     void (*on_limits)(uint64_t push_depth, uint64_t open_ranges); // of the daemon; 0: not said
@@ -83,3 +82,27 @@ bool session_has_unacked(const struct session *session);
 
 // Whether the socket has no room for what there is to send.
 bool session_wants_room(const struct session *session);
+
+// ---- Replies ------------------------------------------------------------------------------------
+
+// The daemon's replies, as far as a library must know them. They are scanned in place, without
+// memory of their own; what is unknown or malformed is no reply.
+enum answer_type {
+    ANSWER_OTHER, // a diagnostic, or of a later version
+    ANSWER_WELCOME,
+    ANSWER_ACK,
+    ANSWER_END,
+    ANSWER_ERROR,
+};
+
+struct answer {
+    enum answer_type type;
+    uint64_t line;       // welcome, ack, end
+    uint64_t nvtx;       // welcome: 0 when the daemon does not know the extension
+    uint64_t line_bytes; // welcome: limits; 0 when it does not say
+    uint64_t variable_bytes, push_depth, open_ranges;
+    char code[32]; // error
+};
+
+// Reads one line without its LF. Returns false when it is no JSON object of one level of objects.
+bool answer_read(const char *text, size_t len, struct answer *answer);
