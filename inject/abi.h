@@ -31,6 +31,10 @@ enum abi_module {
     ABI_MODULES // how many numbers there are
 };
 
+// Whether a member lies inside of a structure's size; one that does not is not there.
+#define ABI_HAS(attr, member)                                                                      \
+    (offsetof(__typeof__(*(attr)), member) + sizeof((attr)->member) <= (attr)->size)
+
 struct abi_callbacks {
     size_t size;
     // Gives the pointers to the slots of a module, by callback number; number 0 is none. `count`
@@ -138,6 +142,16 @@ enum {
 
 #define ABI_SLOTS_MOST 16 // the largest of the counts above
 
+// How many numbers a module has, with number 0; 0: there is no such module.
+static inline unsigned abi_count(uint32_t module) {
+    static const unsigned counts[ABI_MODULES] = {
+        [ABI_CORE] = ABI_CORE_COUNT,     [ABI_CUDA] = ABI_CUDA_COUNT,
+        [ABI_OPENCL] = ABI_OPENCL_COUNT, [ABI_CUDART] = ABI_CUDART_COUNT,
+        [ABI_CORE2] = ABI_CORE2_COUNT,   [ABI_SYNC] = ABI_SYNC_COUNT,
+    };
+    return module < ABI_MODULES ? counts[module] : 0;
+}
+
 // ---- Attributes ---------------------------------------------------------------------------------
 
 enum { ABI_COLOR_NONE, ABI_COLOR_ARGB };
@@ -197,6 +211,12 @@ enum {
     ABI_CLASS_OPENCL  // numbers from 1
 };
 
+// Types whose handle is a thread: the kernel's number, pthread_self().
+enum {
+    ABI_THREAD_NATIVE = ABI_CLASS_GENERIC << 16 | 3,
+    ABI_THREAD_POSIX = ABI_CLASS_GENERIC << 16 | 4
+};
+
 struct abi_sync {
     uint16_t version, size;
     int32_t message_type;
@@ -209,6 +229,8 @@ enum { ABI_EXTENSION_MEM = 1, ABI_EXTENSION_PAYLOAD = 2, ABI_EXTENSION_COUNTERS 
 
 // What a slot holds that holds no function: anything up to this.
 #define ABI_SLOT_STATES 4
+
+#define ABI_EXTENSION_SLOTS 63u // NVTX keeps so many for each, more than any has callbacks
 
 struct abi_segment {
     size_t number; // of the segment; modules have one

@@ -7,15 +7,12 @@
 #include "inject/chain.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "inject/extension.h"
-#include "inject/pairs.h"
-#include "inject/tables.h"
+#include "inject/handles.h"
 #include "lib/private.h"
 
 #define OUR_FILE "libnvtxt-inject.so"
@@ -29,7 +26,7 @@ static _Atomic bool is_loaded;
 static abi_initialize_extension initialize_extension;
 static struct {
     _Atomic bool asked;
-    intptr_t slots[EXTENSION_SLOTS];
+    intptr_t slots[ABI_EXTENSION_SLOTS];
 } extensions[EXTENSIONS];
 static struct pairs ranges;
 
@@ -41,14 +38,14 @@ _Static_assert(ABI_CORE_COUNT <= ABI_SLOTS_MOST && ABI_CORE2_COUNT <= ABI_SLOTS_
 // ---- What it sees -------------------------------------------------------------------------------
 
 static int get_slots(uint32_t module, abi_function ***slots, unsigned *count) {
-    if (tables_count(module) == 0) {
+    if (abi_count(module) == 0) {
         return 0;
     }
     if (slots) {
         *slots = slot_pointers[module];
     }
     if (count) {
-        *count = tables_count(module);
+        *count = abi_count(module);
     }
     return 1;
 }
@@ -72,7 +69,7 @@ static const void *get_export(uint32_t table) {
 
 static void point_to_slots(void) {
     for (unsigned module = ABI_CORE; module < ABI_MODULES; module++) {
-        for (unsigned i = 1; i < tables_count(module); i++) {
+        for (unsigned i = 1; i < abi_count(module); i++) {
             slot_pointers[module][i] = &chain_slots[module][i];
         }
     }
@@ -164,11 +161,11 @@ bool chain_is_loaded(void) {
 
 void chain_load_extension(const struct abi_extension *module) {
     if (!chain_is_loaded() || !initialize_extension || module->module >= EXTENSIONS ||
-        !tables_extension(module) || atomic_exchange(&extensions[module->module].asked, true)) {
+        atomic_exchange(&extensions[module->module].asked, true)) {
         return;
     }
     intptr_t *slots = extensions[module->module].slots;
-    struct abi_segment segment = {.count = EXTENSION_SLOTS, .slots = slots};
+    struct abi_segment segment = {.count = ABI_EXTENSION_SLOTS, .slots = slots};
     struct abi_extension given = {
         .version = module->version,
         .size = sizeof(given),
@@ -182,7 +179,7 @@ void chain_load_extension(const struct abi_extension *module) {
         given.info = module->info;
     }
     if (!initialize_extension(&given)) {
-        for (size_t i = 0; i < EXTENSION_SLOTS; i++) {
+        for (size_t i = 0; i < ABI_EXTENSION_SLOTS; i++) {
             __atomic_store_n(&slots[i], 0, __ATOMIC_RELAXED);
         }
     }
@@ -190,7 +187,7 @@ void chain_load_extension(const struct abi_extension *module) {
 
 abi_function chain_find_extension(uint16_t module, unsigned callback) {
     intptr_t slot = 0;
-    if (module < EXTENSIONS && callback < EXTENSION_SLOTS) {
+    if (module < EXTENSIONS && callback < ABI_EXTENSION_SLOTS) {
         slot = __atomic_load_n(&extensions[module].slots[callback], __ATOMIC_ACQUIRE);
     }
     return slot > ABI_SLOT_STATES || slot < 0 ? (abi_function)slot : NULL;

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Another injection library behind ours (NVTXT_CHAIN): it is loaded and initialised once a process,
-// with tables that look like a program's and are ours. It gets each call after we recorded it, on
-// the thread of the call and outside of our locks. Its slots are read at each call, for a library
-// may fill them late, or empty them. What it returns is kept here and in our handles, and the
-// program gets ours.
+// inject: what the rooms above share, which turn calls of NVTX into calls of libnvtxt: the binary
+// interface (abi), handles for programs and numbers that belong to numbers, both without a lock
+// (handles, pairs), texts of messages (text), and the library of NVTXT_CHAIN, which sees each call
+// as well (chain). It owns the handles, for the life of the process; rings, session and sender are
+// libnvtxt's. It runs on whatever thread of the program calls; it makes no thread, takes no lock,
+// and allocates nothing on an event.
+//
+// This is the other injection library, behind ours (NVTXT_CHAIN): it is loaded and initialised once
+// a process, with tables that look like a program's and are ours. It gets each call after we
+// recorded it, on the thread of the call and outside of our locks. Its slots are read at each call,
+// for a library may fill them late, or empty them. What it returns is kept here and in our handles,
+// and the program gets ours.
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "inject/abi.h"
 
@@ -17,7 +22,7 @@
 // ourselves by. Called once in a process.
 void chain_load(abi_initialize ours);
 
-// Gives it the slots of one module of the extension; the second time does nothing.
+// Gives it the slots of a module of the extension that we know; the second time does nothing.
 void chain_load_extension(const struct abi_extension *module);
 
 // Whether there is one.

@@ -5,9 +5,7 @@
 // do so at once one gives its chunk back.
 #include "inject/handles.h"
 
-#include <errno.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -89,7 +87,7 @@ static struct inject_string *find_string(const struct nvtxt_string *string, cons
 }
 
 struct inject_string *inject_string_new(const char *text, bool is_chained) {
-    text = text ? text : "";
+    text = text ?: "";
     const struct nvtxt_string *string = nvtxt_string_get(text);
     struct inject_string *handle = is_chained ? NULL : find_string(string, text);
     size_t size = sizeof(*handle) + strlen(text) + 1;

@@ -6,10 +6,10 @@
 // a call in a signal handler, in malloc or in a child cannot stand still.
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
+#include "inject/abi.h"
 #include "lib/nvtxt.h"
 
 struct inject_domain {
@@ -47,3 +47,33 @@ static inline void *inject_domain_chained(const struct inject_domain *handle) {
 static inline void *inject_string_chained(const struct inject_string *handle) {
     return handle ? handle->chained : NULL;
 }
+
+// What a push or pop returns to the program.
+static inline int inject_level(int level) {
+    return level >= 0 ? level : level == -ENOENT ? ABI_NONE_OPEN : ABI_NOT_TRACKED;
+}
+
+// ---- Pairs --------------------------------------------------------------------------------------
+
+// Numbers that belong to numbers, for all threads, without a lock: a call in a signal handler or in
+// a child never waits here. A key stands in one of a few places of a table; when all are taken
+// there are further tables, until what comes is not kept.
+
+#define PAIRS_TABLES 16u
+
+struct pair {
+    _Atomic uint64_t key; // 0: free; 1: being written
+    _Atomic uint64_t value;
+};
+
+// All zero at the start.
+struct pairs {
+    struct pair *_Atomic tables[PAIRS_TABLES];
+};
+
+// Keeps a pair; a key may be there more than once. Returns false when there is no room or memory.
+bool pairs_put(struct pairs *pairs, uint64_t key, uint64_t value);
+
+// Returns false when there is no such key. `take` removes the pair, and of several any one.
+bool pairs_get(struct pairs *pairs, uint64_t key, uint64_t *value);
+bool pairs_take(struct pairs *pairs, uint64_t key, uint64_t *value);

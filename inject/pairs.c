@@ -3,11 +3,9 @@
 // A table has 65,536 places; a key is looked for in 16 of them, from where its hash points. A place
 // is claimed by writing 1 as its key, then filled, then given its key; it is free again when the
 // key is taken out by the one thread that reads its value.
-#include "inject/pairs.h"
+#include "inject/handles.h"
 
-#include <errno.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <sys/mman.h>
 
 #define PLACES 65536u

@@ -5,8 +5,6 @@
 // first one counted.
 #include "inject/text.h"
 
-#include <stdint.h>
-
 #define REPLACEMENT 0xFFFDu
 
 static uint32_t character(wchar_t wide) {

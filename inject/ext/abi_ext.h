@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// inject/ext: what NVTX's extensions PAYLOAD, COUNTERS and MEM say, as events, counters and names
-// of libnvtxt. Any thread of the program calls; nothing here holds a lock, calls malloc or changes
-// errno. What is registered lives as long as the process, in memory of inject_alloc().
-//
-// Here is the binary interface of the extensions, as inject/abi.h has that of the core: layouts and
+// The binary interface of NVTX's extensions, as inject/abi.h has that of the core: layouts and
 // numbers, written down so that no NVTX header is needed. That of schemas is in inject/schema.
 // Tests compare them with the real headers.
 #pragma once

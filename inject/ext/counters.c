@@ -8,12 +8,10 @@
 #include <string.h>
 
 #include "inject/chain.h"
-#include "inject/ext/abi_ext.h"
+#include "inject/ext/extension.h"
 #include "inject/ext/registry.h"
 #include "inject/ext/world.h"
-#include "inject/extension.h"
 #include "inject/schema/json_out.h"
-#include "inject/schema/scalar_json.h"
 #include "inject/schema/schema.h"
 #include "lib/private.h"
 
@@ -30,9 +28,6 @@ struct counter {
     size_t len;  // of what follows
     char name[]; // and behind its NUL the JSON of its row, "{}" when that says nothing
 };
-
-#define HAS(attr, member)                                                                          \
-    (offsetof(__typeof__(*(attr)), member) + sizeof((attr)->member) <= (attr)->size)
 
 #define CHAIN_COUNTERS(callback, type, ...)                                                        \
     do {                                                                                           \
@@ -127,16 +122,16 @@ static const struct abi_counter_semantics *find_semantics(const struct abi_seman
 static void describe(domain_handle *domain, const struct abi_counter *attr, struct json_out *out) {
     bool has_comma = false;
     json_out_string(out, "{");
-    if (HAS(attr, description) && attr->description) {
+    if (ABI_HAS(attr, description) && attr->description) {
         json_out_key(out, "description", &has_comma);
         json_out_text(out, attr->description);
     }
     const struct abi_counter_semantics *semantics =
-        HAS(attr, semantics) ? find_semantics(attr->semantics) : NULL;
+        ABI_HAS(attr, semantics) ? find_semantics(attr->semantics) : NULL;
     if (semantics) {
         add_semantics(out, semantics, &has_comma);
     }
-    const char *scope = HAS(attr, scope) ? world_scope(domain, attr->scope) : NULL;
+    const char *scope = ABI_HAS(attr, scope) ? world_scope(domain, attr->scope) : NULL;
     if (scope) {
         json_out_key(out, "scope", &has_comma);
         json_out_text(out, scope);
@@ -204,7 +199,7 @@ static uint64_t chain_register(domain_handle *domain, const struct abi_counter *
     typedef uint64_t (*function)(void *, const struct abi_counter *);
     abi_function next = chain_find_extension(ABI_EXTENSION_COUNTERS, ABI_COUNTER_REGISTER);
     struct abi_counter given;
-    if (next && attr && registry_has_chained() && HAS(attr, schema)) {
+    if (next && attr && registry_has_chained() && ABI_HAS(attr, schema)) {
         size_t size = attr->size < sizeof(given) ? attr->size : sizeof(given);
         memcpy(&given, attr, size);
         given.size = size;
@@ -219,12 +214,13 @@ static uint64_t counter_register(domain_handle *domain, const struct abi_counter
     if (!attr) {
         return its;
     }
-    uint64_t own = HAS(attr, id) ? attr->id : 0, schema = HAS(attr, schema) ? attr->schema : 0;
+    uint64_t own = ABI_HAS(attr, id) ? attr->id : 0,
+             schema = ABI_HAS(attr, schema) ? attr->schema : 0;
     char spare[40];
-    const char *name = HAS(attr, name) ? attr->name : NULL;
+    const char *name = ABI_HAS(attr, name) ? attr->name : NULL;
     if (!name || !*name) { // not by a number that the library behind us gave: rows are the same
         static _Atomic uint64_t nameless;
-        name = number_name(own ? own : ++nameless, spare, sizeof(spare));
+        name = number_name(own ?: ++nameless, spare, sizeof(spare));
     }
     struct counter_text text;
     read_text(&text, domain, attr, name);
@@ -236,9 +232,9 @@ static uint64_t counter_register(domain_handle *domain, const struct abi_counter
     }
     struct counter *counter = new_counter(domain, schema, &text);
     if (!counter) {
-        return own ? own : registry_lost(REGISTRY_COUNTER, its);
+        return own ?: registry_lost(REGISTRY_COUNTER, its);
     }
-    counter->number = own ? own : registry_number(REGISTRY_COUNTER, its);
+    counter->number = own ?: registry_number(REGISTRY_COUNTER, its);
     if (registry_put(REGISTRY_COUNTER, domain, counter->number, counter)) {
         const char *json = counter->name + text.name_len + 1;
         nvtxt_private_name_counter(inject_domain_of(domain), counter->name,
@@ -265,7 +261,7 @@ static void mark(domain_handle *domain, const struct counter *counter, uint64_t 
     nvtxt_mark_ex(inject_domain_of(domain), attr);
 }
 
-static const struct counter *find(domain_handle *domain, uint64_t number) {
+static const struct counter *find_counter(domain_handle *domain, uint64_t number) {
     return registry_find(REGISTRY_COUNTER, domain, number);
 }
 
@@ -275,21 +271,21 @@ static uint64_t its_number(uint64_t number) {
 
 static void sample_i64(domain_handle *domain, uint64_t number, int64_t value) {
     struct nvtxt_attr attr = {.value_kind = NVTXT_I64, .value.i64 = value};
-    mark(domain, find(domain, number), number, &attr);
+    mark(domain, find_counter(domain, number), number, &attr);
     CHAIN_COUNTERS(ABI_COUNTER_SAMPLE_I64, void (*)(void *, uint64_t, int64_t), its_number(number),
                    value);
 }
 
 static void sample_f64(domain_handle *domain, uint64_t number, double value) {
     struct nvtxt_attr attr = {.value_kind = NVTXT_F64, .value.f64 = value};
-    mark(domain, find(domain, number), number, &attr);
+    mark(domain, find_counter(domain, number), number, &attr);
     CHAIN_COUNTERS(ABI_COUNTER_SAMPLE_F64, void (*)(void *, uint64_t, double), its_number(number),
                    value);
 }
 
 static void sample_no_value(domain_handle *domain, uint64_t number, uint8_t reason) {
     struct nvtxt_attr attr = {.value_kind = NVTXT_NO_VALUE};
-    mark(domain, find(domain, number), number, &attr);
+    mark(domain, find_counter(domain, number), number, &attr);
     CHAIN_COUNTERS(ABI_COUNTER_SAMPLE_NO_VALUE, void (*)(void *, uint64_t, uint8_t),
                    its_number(number), reason);
 }
@@ -321,14 +317,14 @@ static void record(const struct sample *sample, const void *value, size_t size) 
 }
 
 static void sample_group(domain_handle *domain, uint64_t number, const void *value, size_t size) {
-    const struct sample sample = {domain, find(domain, number), number};
+    const struct sample sample = {domain, find_counter(domain, number), number};
     record(&sample, value, size);
     CHAIN_COUNTERS(ABI_COUNTER_SAMPLE, void (*)(void *, uint64_t, const void *, size_t),
                    its_number(number), value, size);
 }
 
 static void record_batch(domain_handle *domain, const struct abi_counter_batch *batch) {
-    const struct sample sample = {domain, find(domain, batch->id), batch->id};
+    const struct sample sample = {domain, find_counter(domain, batch->id), batch->id};
     size_t size = sample.counter ? world_value_size(domain, sample.counter->schema) : 0;
     if (!batch->samples || !size || size > batch->size) {
         record(&sample, batch->samples, batch->size);

@@ -2,11 +2,9 @@
 //
 // The walk that makes JSON of payloads meets each handle. Here it runs without writing, and the
 // places are noted.
-#include "inject/ext/handles_in.h"
+#include "inject/ext/world.h"
 
 #include <string.h>
-
-#include "inject/ext/world.h"
 
 struct finder {
     struct world world; // first

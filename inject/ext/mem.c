@@ -6,22 +6,17 @@
 // of them are one object. The library behind us gives handles of its own, which the program gets
 // then, so that they need no change on their way back.
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "inject/chain.h"
-#include "inject/event.h"
-#include "inject/ext/abi_ext.h"
+#include "inject/ext/extension.h"
 #include "inject/ext/registry.h"
-#include "inject/extension.h"
+#include "inject/text.h"
 #include "lib/private.h"
 
 #define PARTS 32u // elements that are passed on at once, where strings in them change
 
 typedef const struct inject_domain domain_handle;
-
-#define HAS(attr, member)                                                                          \
-    (offsetof(__typeof__(*(attr)), member) + sizeof((attr)->member) <= (attr)->size)
 
 static abi_function next_of(unsigned callback) {
     return chain_find_extension(ABI_EXTENSION_MEM, callback);
@@ -62,7 +57,7 @@ static void *named_heap(domain_handle *domain, const char *name) {
         memcpy(heap->name, name, len);
         registry_put(REGISTRY_HEAP_CONTENT, NULL, content, heap);
     }
-    return heap ? heap : (void *)&others;
+    return heap ?: (void *)&others;
 }
 
 // The first address of what is described by a range; NULL: it is not.
@@ -76,17 +71,17 @@ static void *address_of(uint32_t type, const void *description, size_t size) {
 
 static void *chain_heap(abi_function next, domain_handle *domain, const struct abi_heap *heap) {
     struct abi_heap copy;
-    if (heap && HAS(heap, message) && heap->message_type == ABI_MESSAGE_REGISTERED) {
+    if (heap && ABI_HAS(heap, message) && heap->message_type == ABI_MESSAGE_REGISTERED) {
         copy = *heap;
         copy.size = sizeof(copy);
-        copy.message = event_message_chained((int32_t)heap->message_type, heap->message);
+        copy.message = text_chained((int32_t)heap->message_type, heap->message);
         heap = &copy;
     }
     return ((void *(*)(void *, const struct abi_heap *))next)(inject_domain_chained(domain), heap);
 }
 
 static void *heap_of_name(domain_handle *domain, const struct abi_heap *heap, void *handle) {
-    const char *name = EVENT_TEXT(heap->message_type, heap->message);
+    const char *name = TEXT_OF(heap->message_type, heap->message);
     if (name && !handle) {
         handle = named_heap(domain, name);
     }
@@ -98,16 +93,16 @@ static void *heap_of_name(domain_handle *domain, const struct abi_heap *heap, vo
 
 static void *heap_register(domain_handle *domain, const struct abi_heap *heap) {
     void *handle = NULL;
-    if (heap && HAS(heap, description)) {
+    if (heap && ABI_HAS(heap, description)) {
         handle = address_of(heap->type, heap->description, heap->description_size);
     }
-    if (heap && HAS(heap, message)) {
+    if (heap && ABI_HAS(heap, message)) {
         handle = heap_of_name(domain, heap, handle);
     }
-    handle = handle ? handle : &others;
+    handle = handle ?: &others;
     abi_function next = next_of(ABI_MEM_HEAP_REGISTER);
     void *its = next ? chain_heap(next, domain, heap) : NULL;
-    return its ? its : handle;
+    return its ?: handle;
 }
 
 static void heap_unregister(domain_handle *domain, void *heap) {
@@ -131,20 +126,20 @@ static void *new_region(void) {
     if (!handle) {
         nvtxt_private_unsupported(1);
     }
-    return handle ? handle : &others;
+    return handle ?: &others;
 }
 
 static void give_handles(const struct abi_regions *regions) {
     const char *element = regions->elements;
     for (size_t i = 0; i < regions->count; i++) {
         void *handle = address_of(regions->type, element, element ? regions->element_size : 0);
-        regions->handles[i] = handle ? handle : new_region();
+        regions->handles[i] = handle ?: new_region();
         element = element ? element + regions->element_size : NULL;
     }
 }
 
 static void regions_register(domain_handle *domain, const struct abi_regions *regions) {
-    if (regions && HAS(regions, handles) && regions->handles) {
+    if (regions && ABI_HAS(regions, handles) && regions->handles) {
         give_handles(regions);
     }
     CHAIN_MEM(ABI_MEM_REGIONS_REGISTER, void (*)(void *, const struct abi_regions *), regions);
@@ -172,7 +167,7 @@ static struct abi_region_name region_name(const struct abi_region_names *names, 
 }
 
 static void name_region(domain_handle *domain, const struct abi_region_name *region) {
-    const char *name = EVENT_TEXT(region->message_type, region->message);
+    const char *name = TEXT_OF(region->message_type, region->message);
     if (name && region->region != &others) {
         nvtxt_name_resource(inject_domain_of(domain), "memRegion", (uintptr_t)region->region, name);
     }
@@ -187,7 +182,7 @@ static void chain_names(abi_function next, domain_handle *domain,
         for (copy.count = 0; copy.count < PARTS && i + copy.count < names->count; copy.count++) {
             struct abi_region_name *part = &parts[copy.count];
             *part = region_name(names, i + copy.count);
-            part->message = event_message_chained((int32_t)part->message_type, part->message);
+            part->message = text_chained((int32_t)part->message_type, part->message);
         }
         ((void (*)(void *, const struct abi_region_names *))next)(inject_domain_chained(domain),
                                                                   &copy);
@@ -196,7 +191,7 @@ static void chain_names(abi_function next, domain_handle *domain,
 
 static void regions_name(domain_handle *domain, const struct abi_region_names *names) {
     abi_function next = next_of(ABI_MEM_REGIONS_NAME);
-    bool has_names = names && HAS(names, elements) && names->elements;
+    bool has_names = names && ABI_HAS(names, elements) && names->elements;
     for (size_t i = 0; has_names && i < names->count; i++) {
         struct abi_region_name name = region_name(names, i);
         name_region(domain, &name);
@@ -221,7 +216,7 @@ static void *permissions_create(domain_handle *domain, int32_t flags) {
     abi_function next = next_of(ABI_MEM_PERMISSIONS_CREATE);
     void *its =
         next ? ((void *(*)(void *, int32_t))next)(inject_domain_chained(domain), flags) : NULL;
-    return its ? its : &others;
+    return its ?: &others;
 }
 
 static void permissions_destroy(domain_handle *domain, void *permissions) {
@@ -255,13 +250,13 @@ static char whole_process, devices[DEVICES]; // only their addresses mean someth
 static void *cuda_process_permissions(domain_handle *domain) {
     abi_function next = next_of(ABI_MEM_CUDA_PROCESS_PERMISSIONS);
     void *its = next ? ((void *(*)(void *))next)(inject_domain_chained(domain)) : NULL;
-    return its ? its : &whole_process;
+    return its ?: &whole_process;
 }
 
 static void *cuda_device_permissions(domain_handle *domain, int device) {
     abi_function next = next_of(ABI_MEM_CUDA_DEVICE_PERMISSIONS);
     void *its = next ? ((void *(*)(void *, int))next)(inject_domain_chained(domain), device) : NULL;
-    return its ? its : &devices[(unsigned)device % DEVICES];
+    return its ?: &devices[(unsigned)device % DEVICES];
 }
 
 static void cuda_set_peer_access(domain_handle *domain, void *permissions, int peer,

@@ -4,19 +4,13 @@
 // from mmap for the time of the call, because threads may have small stacks and malloc is the
 // program's. A call is passed on after it was recorded.
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "inject/chain.h"
-#include "inject/event.h"
-#include "inject/ext/abi_ext.h"
-#include "inject/ext/handles_in.h"
-#include "inject/ext/registration.h"
+#include "inject/ext/extension.h"
 #include "inject/ext/registry.h"
 #include "inject/ext/world.h"
-#include "inject/extension.h"
-#include "inject/schema/schema_json.h"
 #include "lib/private.h"
 
 #define SMALL 2048u
@@ -224,7 +218,7 @@ static int range_push(domain_handle *domain, payloads_view payloads, size_t coun
     int level = (int)read_event(domain, payloads, count, consume_push, domain);
     CHAIN_PAYLOADS(ABI_PAYLOAD_RANGE_PUSH, int (*)(void *, payloads_view, size_t),
                    inject_domain_chained(domain));
-    return event_level(level);
+    return inject_level(level);
 }
 
 static uint64_t consume_pop(const void *context, const struct nvtxt_attr *attr) {
@@ -235,7 +229,7 @@ static int range_pop(domain_handle *domain, payloads_view payloads, size_t count
     int level = (int)read_event(domain, payloads, count, consume_pop, domain);
     CHAIN_PAYLOADS(ABI_PAYLOAD_RANGE_POP, int (*)(void *, payloads_view, size_t),
                    inject_domain_chained(domain));
-    return event_level(level);
+    return inject_level(level);
 }
 
 static uint64_t consume_start(const void *domain, const struct nvtxt_attr *attr) {
@@ -286,7 +280,7 @@ static int64_t timestamp_get(void) {
 
 static uint64_t time_domain_register(domain_handle *domain, const struct abi_time_domain *attr) {
     uint64_t its = registration_chained(ABI_PAYLOAD_TIME_DOMAIN_REGISTER, domain, attr);
-    return its ? its : attr && attr->id ? attr->id : registry_number(REGISTRY_SCOPE, 0);
+    return its ?: attr && attr->id ? attr->id : registry_number(REGISTRY_SCOPE, 0);
 }
 
 static void timer_source(domain_handle *domain, uint64_t id, uint64_t flags, int64_t (*now)(void)) {
@@ -363,7 +357,7 @@ static void chain_batch(abi_function next, domain_handle *domain,
     bool changes = copy || (has_events && registry_has_chained());
     if (changes) {
         given = *batch;
-        given.events = copy ? copy : given.events;
+        given.events = copy ?: given.events;
         given.schema = registry_chained(REGISTRY_SCHEMA, given.schema);
     }
     errno = saved;

@@ -3,16 +3,14 @@
 // The library behind us is asked first, and its number is taken, so that events need not be changed
 // for it. What says the same is not kept twice: programs register the same schema over and over, in
 // a function that is called often, and get the same number again.
-#include "inject/ext/registration.h"
+#include "inject/ext/registry.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "inject/chain.h"
-#include "inject/ext/registry.h"
 #include "inject/ext/world.h"
 #include "inject/schema/schema.h"
 
@@ -84,7 +82,7 @@ static uint64_t keep_schema(domain_handle *domain, const void *attr, size_t byte
         return registry_lost(REGISTRY_SCHEMA, its);
     }
     const struct schema *schema = copy(attr, memory);
-    number = schema->id ? schema->id : registry_number(REGISTRY_SCHEMA, its);
+    number = schema->id ?: registry_number(REGISTRY_SCHEMA, its);
     registry_put(REGISTRY_SCHEMA, domain, number, schema);
     keep_content(domain, schema, number);
     return number;
@@ -129,15 +127,12 @@ uint64_t registration_enum(domain_handle *domain, const struct abi_enum *attr) {
 
 #define SCOPE_MOST (SCHEMA_NAME_MOST * 8) // bytes of a path that is kept
 
-#define HAS(attr, member)                                                                          \
-    (offsetof(__typeof__(*(attr)), member) + sizeof((attr)->member) <= (attr)->size)
-
 // The path after that of its parent, in `path`. Returns its length, -1 when it is too long.
 static int scope_path(domain_handle *domain, const struct abi_scope *attr, char path[SCOPE_MOST]) {
-    const char *last = HAS(attr, path) && attr->path ? attr->path : "";
-    const char *parent = HAS(attr, parent) ? world_scope(domain, attr->parent) : NULL;
+    const char *last = ABI_HAS(attr, path) && attr->path ? attr->path : "";
+    const char *parent = ABI_HAS(attr, parent) ? world_scope(domain, attr->parent) : NULL;
     last += strspn(last, "/");
-    parent = parent ? parent : "";
+    parent = parent ?: "";
     int len = snprintf(path, SCOPE_MOST, "%s%s%.*s", parent, *parent ? "/" : "",
                        (int)SCHEMA_NAME_MOST, last);
     return len < (int)SCOPE_MOST ? len : -1;
@@ -168,7 +163,7 @@ uint64_t registration_scope(domain_handle *domain, const struct abi_scope *attr)
     if (len < 0) {
         return its;
     }
-    uint64_t own = HAS(attr, id) ? attr->id : 0;
+    uint64_t own = ABI_HAS(attr, id) ? attr->id : 0;
     uint64_t content = registry_content(domain, path, (size_t)len);
     const struct scope *known = own ? registry_find(REGISTRY_SCOPE, domain, own)
                                     : registry_find(REGISTRY_SCOPE_CONTENT, NULL, content);
@@ -177,9 +172,9 @@ uint64_t registration_scope(domain_handle *domain, const struct abi_scope *attr)
     }
     struct scope *scope = new_scope(domain, own, path, (size_t)len);
     if (!scope) {
-        return own ? own : registry_lost(REGISTRY_SCOPE, its);
+        return own ?: registry_lost(REGISTRY_SCOPE, its);
     }
-    scope->number = own ? own : registry_number(REGISTRY_SCOPE, its);
+    scope->number = own ?: registry_number(REGISTRY_SCOPE, its);
     if (registry_put(REGISTRY_SCOPE, domain, scope->number, scope) && !own) {
         registry_put(REGISTRY_SCOPE_CONTENT, NULL, content, scope);
     }

@@ -5,11 +5,8 @@
 #include "inject/ext/registry.h"
 
 #include <stdatomic.h>
-#include <stddef.h>
 
 #include "inject/chain.h"
-#include "inject/ext/abi_ext.h"
-#include "inject/pairs.h"
 #include "lib/private.h"
 
 #define BUCKETS 1024u

@@ -6,9 +6,8 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
+#include "inject/ext/abi_ext.h"
 #include "inject/handles.h"
 
 enum registry_kind {
@@ -55,3 +54,15 @@ uint64_t registry_content(const struct inject_domain *domain, const void *bytes,
 // NULL: nobody registered it.
 const void *registry_find(enum registry_kind kind, const struct inject_domain *domain,
                           uint64_t number);
+
+// ---- Schemas, enums and scopes ------------------------------------------------------------------
+
+// Each call returns the number of what is kept, 0 when it cannot be.
+uint64_t registration_schema(const struct inject_domain *domain, const struct abi_schema *attr);
+uint64_t registration_enum(const struct inject_domain *domain, const struct abi_enum *attr);
+uint64_t registration_scope(const struct inject_domain *domain, const struct abi_scope *attr);
+
+// The number that the library behind us gives for what a call of the extension PAYLOAD registers, 0
+// without one.
+uint64_t registration_chained(unsigned callback, const struct inject_domain *domain,
+                              const void *attr);

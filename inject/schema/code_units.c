@@ -2,10 +2,8 @@
 //
 // Units are read one by one with memcpy(), for they may stand at odd addresses, and a text without
 // a known length is not read past its NUL. A byte that begins no UTF-8 sequence is one U+FFFD.
-#include "inject/schema/code_units.h"
+#include "inject/schema/json_out.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #define REPLACEMENT 0xFFFDu
@@ -84,7 +82,7 @@ size_t code_units_next(struct code_units *text, char utf8[4]) {
     } else if (is_surrogate(c)) {
         uint32_t pair = text->width == 2 ? pair_of(c, unit_at(*text, 1)) : 0;
         used = pair ? 2 : 1;
-        c = pair ? pair : REPLACEMENT;
+        c = pair ?: REPLACEMENT;
     }
     skip(text, used);
     return encode(c <= 0x10FFFF ? c : REPLACEMENT, utf8);

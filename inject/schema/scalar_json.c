@@ -2,7 +2,7 @@
 //
 // A table says how the bits of each type are taken. Floats that C has no type for are widened by
 // hand, by their exponent and their fraction.
-#include "inject/schema/scalar_json.h"
+#include "inject/schema/json_out.h"
 
 #include <limits.h>
 #include <math.h>

@@ -5,8 +5,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "inject/schema/abi_schema.h"
 

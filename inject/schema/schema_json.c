@@ -27,7 +27,7 @@ static size_t count_shown(const struct abi_payload *payloads, size_t count) {
 static uint64_t bytes_of(const struct abi_payload *payload) {
     struct walk none = {0};
     bool is_text = schema_is_string(payload->schema);
-    return payload->size == SCHEMA_UNKNOWN && !is_text ? 0 : schema_walk_size(&none, payload);
+    return payload->size == SCHEMA_UNKNOWN && !is_text ? 0 : payload_size(&none, payload);
 }
 
 static uint64_t all_bytes(const struct abi_payload *payloads, size_t count) {

@@ -13,12 +13,7 @@
 //   over SCHEMA_JSON_MOST, too deep         {"truncated":BYTES}, the bytes of the payload
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "inject/schema/json_out.h"
-#include "inject/schema/schema_walk.h"
+#include "inject/schema/schema_place.h"
 
 #define SCHEMA_JSON_MOST (24u << 10) // bytes of JSON
 
@@ -30,3 +25,7 @@ bool schema_json(struct json_out *out, const struct schema_world *world,
 
 // Bytes of a value of a type or schema; SIZE_MAX: its values differ, or nobody knows it.
 size_t schema_json_size(const struct schema_world *world, uint64_t id);
+
+// For schema_json.c: adds the JSON of one payload. A walk fails when its meter does, when it nests
+// too deep, or when the JSON has no more room; what it has written then is of no use.
+void schema_walk(struct walk *walk, const struct abi_payload *payload);

@@ -55,14 +55,12 @@ static struct schema_shape nested_shape(struct schema_meter *meter, const struct
         const struct schema_entry *entry = &schema->entries[i];
         struct schema_shape shape = entry_shape(meter, schema, entry, depth);
         bool is_first = i == 0 || schema->kind == SCHEMA_UNION;
-        size_t at = entry->offset ? entry->offset
-                    : is_first    ? 0
-                                  : schema_aligned(cursor, shape.align);
+        size_t at = entry->offset ?: is_first ? 0 : schema_aligned(cursor, shape.align);
         cursor = schema_plus(at, shape.size);
         end = cursor > end ? cursor : end;
         align = shape.align > align ? shape.align : align;
     }
-    size_t size = schema->size ? schema->size : schema_aligned(end, align);
+    size_t size = schema->size ?: schema_aligned(end, align);
     return (struct schema_shape){schema->kind == SCHEMA_DYNAMIC ? SCHEMA_UNKNOWN : size, align};
 }
 

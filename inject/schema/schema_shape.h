@@ -5,10 +5,6 @@
 // many, or when they nest too deep.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "inject/schema/schema.h"
 
 #define SCHEMA_LEVELS 64u       // of arrays and objects, that of several payloads included

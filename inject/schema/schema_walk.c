@@ -2,43 +2,9 @@
 //
 // One walk over a payload, entry by entry, with a cursor that goes on by natural alignment. Each
 // place is looked at before it is read: `area` is what may be read.
-#include "inject/schema/schema_walk.h"
+#include "inject/schema/schema_json.h"
 
 #include <string.h>
-
-#include "inject/schema/scalar_json.h"
-
-#define DIMENSIONS_MOST 8
-
-// An object that is being written.
-struct frame {
-    const struct schema *schema;
-    struct area area;
-    size_t position[SCHEMA_SLOTS]; // of entries that hold lengths
-    bool has_comma;
-};
-
-struct dimensions {
-    size_t count;
-    uint64_t length[DIMENSIONS_MOST];
-};
-
-// Values of one type, one after the other.
-struct run {
-    uint64_t type;
-    const struct schema *schema; // NULL: one of NVTX's types, or nobody's
-    struct schema_shape shape;
-    struct area area;
-    size_t at;
-    bool is_message;
-};
-
-static bool go_on(struct walk *walk) {
-    if (walk->out->is_full) {
-        walk->meter.has_failed = true;
-    }
-    return schema_meter_step(&walk->meter);
-}
 
 static bool open_level(struct walk *walk, const char *bracket) {
     if (walk->levels == SCHEMA_LEVELS) {
@@ -53,16 +19,6 @@ static bool open_level(struct walk *walk, const char *bracket) {
 static void close_level(struct walk *walk, const char *bracket) {
     walk->levels--;
     json_out_string(walk->out, bracket);
-}
-
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-static size_t rest(struct area area, size_t at) {
-    return at < area.size ? area.size - at : 0;
-}
-static struct area part(struct area area, size_t at, size_t size) {
-    return (struct area){area.at + at, smaller(size, rest(area, at))};
 }
 
 // ---- Single values ------------------------------------------------------------------------------
@@ -142,28 +98,9 @@ static void add_scalar(struct walk *walk, const struct run *run, const char *at)
     }
 }
 
-static struct run run_of(struct walk *walk, uint64_t type, struct area area, size_t at) {
-    return (struct run){.type = type,
-                        .schema = schema_find(walk->meter.world, type),
-                        .shape = schema_shape_of(&walk->meter, type),
-                        .area = area,
-                        .at = at};
-}
-
-// Objects may be there in part; other values are there or not.
-static bool is_there(const struct run *run) {
-    if (run->at == SCHEMA_UNKNOWN || run->at > run->area.size) {
-        return false;
-    }
-    size_t left = rest(run->area, run->at);
-    bool is_part =
-        run->shape.size == SCHEMA_UNKNOWN || (run->schema && run->schema->kind != SCHEMA_ENUM);
-    return is_part ? left > 0 || run->shape.size == 0 : left >= run->shape.size;
-}
-
 // Adds the value that is there, and goes on after it.
 static void add_item(struct walk *walk, struct run *run) {
-    struct area own = part(run->area, run->at, run->shape.size);
+    struct area own = area_part(run->area, run->at, run->shape.size);
     size_t used = run->shape.size;
     bool is_union = run->schema && run->schema->kind == SCHEMA_UNION;
     if (used == SCHEMA_UNKNOWN && (!run->schema || is_union)) {
@@ -189,7 +126,7 @@ static bool add_string_of(struct walk *walk, struct run *run, uint64_t length) {
     if (!is_char && run->type != ABI_TYPE_BYTE) {
         return false;
     }
-    struct area own = part(run->area, run->at, schema_times(run->shape.size, length));
+    struct area own = area_part(run->area, run->at, schema_times(run->shape.size, length));
     if (is_char) {
         json_out_units(walk->out, (struct code_units){own.at, own.size / run->shape.size,
                                                       (unsigned)run->shape.size});
@@ -207,7 +144,7 @@ static void add_array(struct walk *walk, struct run *run, const struct dimension
     if ((is_innermost && add_string_of(walk, run, length)) || !open_level(walk, "[")) {
         return;
     }
-    for (uint64_t i = 0; i < length && is_there(run) && go_on(walk); i++) {
+    for (uint64_t i = 0; i < length && run_is_there(run) && walk_go_on(walk); i++) {
         json_out_string(walk->out, i ? "," : "");
         if (is_innermost) {
             add_item(walk, run);
@@ -216,93 +153,6 @@ static void add_array(struct walk *walk, struct run *run, const struct dimension
         }
     }
     close_level(walk, "]");
-}
-
-// How many elements there are before one whose bytes are all zero, or before the end.
-static uint64_t length_to_zero(struct walk *walk, const struct run *run, bool *has_end) {
-    size_t size = run->shape.size;
-    *has_end = false;
-    if (size == 0 || size == SCHEMA_UNKNOWN) {
-        return 0;
-    }
-    uint64_t length = 0;
-    for (size_t at = run->at; rest(run->area, at) >= size && !*has_end && go_on(walk); at += size) {
-        const char *bytes = run->area.at + at;
-        *has_end = bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
-        length += !*has_end;
-    }
-    return length;
-}
-
-// Takes integers as lengths. Returns false when they are none, or too many.
-static bool read_lengths(struct walk *walk, struct run run, enum abi_array array, uint64_t detail,
-                         struct dimensions *to) {
-    bool has_end;
-    uint64_t count = array == ABI_ARRAY_NONE              ? 1
-                     : array == ABI_ARRAY_FIXED           ? detail
-                     : array == ABI_ARRAY_ZERO_TERMINATED ? length_to_zero(walk, &run, &has_end)
-                                                          : 0;
-    to->count = 0;
-    for (; count <= DIMENSIONS_MOST && to->count < count && !run.schema && is_there(&run);
-         run.at += run.shape.size) {
-        if (!scalar_length(run.type, run.area.at + run.at, &to->length[to->count])) {
-            return false;
-        }
-        to->count++;
-    }
-    return count > 0 && to->count == count;
-}
-
-// The lengths that another payload of the event holds, alone or in its first entry.
-static bool lengths_of_payload(struct walk *walk, uint64_t number, struct dimensions *to) {
-    if (number >= walk->payload_count || !walk->payloads[number].data) {
-        return false;
-    }
-    const struct abi_payload *payload = &walk->payloads[number];
-    size_t size = schema_walk_size(walk, payload);
-    struct area area = {payload->data, size == SCHEMA_UNKNOWN ? 0 : size};
-    const struct schema *schema = schema_find(walk->meter.world, payload->schema);
-    if (schema && schema->kind != SCHEMA_ENUM && schema->count > 0) {
-        const struct schema_entry *entry = &schema->entries[0];
-        return !schema_is_pointer(entry) && !schema_is_offset(entry) &&
-               read_lengths(walk, run_of(walk, entry->type, area, entry->offset),
-                            schema_array_of(entry->flags), entry->detail, to);
-    }
-    struct run run = run_of(walk, payload->schema, area, 0);
-    return !schema && run.shape.size != SCHEMA_UNKNOWN &&
-           read_lengths(walk, run, ABI_ARRAY_FIXED, area.size / run.shape.size, to);
-}
-
-static bool lengths_of(struct walk *walk, const struct frame *frame,
-                       const struct schema_entry *entry, struct dimensions *to) {
-    const struct schema *schema = frame->schema;
-    enum abi_array array = schema_array_of(entry->flags);
-    if (array == ABI_ARRAY_LENGTH_PAYLOAD) {
-        return lengths_of_payload(walk, entry->detail, to);
-    }
-    if (array != ABI_ARRAY_LENGTH_INDEX) {
-        *to = (struct dimensions){1, {entry->detail}};
-        return true;
-    }
-    const struct schema_entry *from =
-        entry->detail < schema->count ? &schema->entries[entry->detail] : NULL;
-    if (!from || from >= entry || from->slot < 0 || schema_is_pointer(from) ||
-        schema_is_offset(from)) {
-        return false;
-    }
-    return read_lengths(walk, run_of(walk, from->type, frame->area, frame->position[from->slot]),
-                        schema_array_of(from->flags), from->detail, to);
-}
-
-static size_t product(const struct dimensions *dimensions) {
-    size_t all = 1;
-    for (size_t i = 0; i < dimensions->count; i++) {
-        all = schema_times(all, dimensions->length[i]);
-    }
-    for (size_t i = 0; i < dimensions->count; i++) {
-        all = dimensions->length[i] ? all : 0;
-    }
-    return all;
 }
 
 // ---- Entries ------------------------------------------------------------------------------------
@@ -314,7 +164,7 @@ static void add_key(struct walk *walk, struct frame *frame, const struct schema_
         json_out_u64(&digits, (uint64_t)(entry - frame->schema->entries));
         number[digits.len] = '\0';
     }
-    json_out_key(walk->out, entry->name ? entry->name : number, &frame->has_comma);
+    json_out_key(walk->out, entry->name ?: number, &frame->has_comma);
 }
 
 // Texts of a fixed length, one after the other, until one is empty.
@@ -322,11 +172,11 @@ static size_t add_texts(struct walk *walk, struct frame *frame, const struct sch
                         struct run *run) {
     unsigned width = (unsigned)run->shape.size;
     run->shape.size = schema_times(width, entry->detail);
-    if (!is_there(run)) {
+    if (!run_is_there(run)) {
         return SCHEMA_UNKNOWN;
     }
     bool has_end;
-    uint64_t length = length_to_zero(walk, run, &has_end);
+    uint64_t length = run_length_to_zero(walk, run, &has_end);
     add_key(walk, frame, entry);
     if (!open_level(walk, "[")) {
         return SCHEMA_UNKNOWN;
@@ -348,16 +198,16 @@ static size_t add_text(struct walk *walk, struct frame *frame, const struct sche
     if (is_terminated && entry->detail) {
         return add_texts(walk, frame, entry, run);
     }
-    size_t width = run->shape.size, there = rest(run->area, run->at) / width;
+    size_t width = run->shape.size, there = area_rest(run->area, run->at) / width;
     struct dimensions dimensions;
-    if (run->at > run->area.size || !lengths_of(walk, frame, entry, &dimensions)) {
+    if (run->at > run->area.size || !run_lengths_of(walk, frame, entry, &dimensions)) {
         return SCHEMA_UNKNOWN;
     }
-    size_t units = is_terminated ? there : product(&dimensions);
+    size_t units = is_terminated ? there : run_product(&dimensions);
     if (there == 0 && (is_terminated || units > 0)) {
         return SCHEMA_UNKNOWN;
     }
-    struct code_units text = {run->area.at + run->at, smaller(units, there), (unsigned)width};
+    struct code_units text = {run->area.at + run->at, area_least(units, there), (unsigned)width};
     add_key(walk, frame, entry);
     json_out_units(walk->out, text);
     if (entry->flags & ABI_ENTRY_MESSAGE) {
@@ -368,7 +218,7 @@ static size_t add_text(struct walk *walk, struct frame *frame, const struct sche
     }
     return schema_is_pointer(entry)
                ? 0
-               : schema_times(width, smaller(schema_plus(code_units_len(text), 1), there));
+               : schema_times(width, area_least(schema_plus(code_units_len(text), 1), there));
 }
 
 // Adds the value of an entry that stands at `at` of `area`, if it is there. Returns what it takes.
@@ -381,7 +231,7 @@ static size_t add_value(struct walk *walk, struct frame *frame, const struct sch
     }
     enum abi_array array = schema_array_of(entry->flags);
     if (array == ABI_ARRAY_NONE) {
-        if (is_there(&run)) {
+        if (run_is_there(&run)) {
             add_key(walk, frame, entry);
             add_item(walk, &run);
             return run.at == SCHEMA_UNKNOWN ? SCHEMA_UNKNOWN : run.at - at;
@@ -391,13 +241,13 @@ static size_t add_value(struct walk *walk, struct frame *frame, const struct sch
     struct dimensions dimensions = {1, {0}};
     bool has_end = false;
     if (array == ABI_ARRAY_ZERO_TERMINATED) {
-        dimensions.length[0] = length_to_zero(walk, &run, &has_end);
-    } else if (!lengths_of(walk, frame, entry, &dimensions)) {
+        dimensions.length[0] = run_length_to_zero(walk, &run, &has_end);
+    } else if (!run_lengths_of(walk, frame, entry, &dimensions)) {
         return SCHEMA_UNKNOWN;
     }
-    size_t count = product(&dimensions);
+    size_t count = run_product(&dimensions);
     bool is_empty = count == 0 && at <= area.size && array != ABI_ARRAY_ZERO_TERMINATED;
-    if (is_empty || is_there(&run)) {
+    if (is_empty || run_is_there(&run)) {
         add_key(walk, frame, entry);
         add_array(walk, &run, &dimensions, 0);
     }
@@ -405,36 +255,6 @@ static size_t add_value(struct walk *walk, struct frame *frame, const struct sch
         return is_empty ? 0 : run.at == SCHEMA_UNKNOWN ? SCHEMA_UNKNOWN : run.at - at;
     }
     return schema_times(run.shape.size, schema_plus(count, has_end));
-}
-
-static bool holds(struct area area, uint64_t address) {
-    return area.size != SCHEMA_UNKNOWN && address - (uintptr_t)area.at < area.size;
-}
-
-// What may be read where a pointer points to; false: nothing.
-static bool area_at(struct walk *walk, const struct schema_entry *entry, uint64_t address,
-                    struct area *area) {
-    if (!address) {
-        return false;
-    }
-    for (size_t i = 0; i < walk->payload_count; i++) {
-        const struct abi_payload *payload = &walk->payloads[i];
-        struct area whole = {payload->data, schema_walk_size(walk, payload)};
-        if (payload->data && holds(whole, address)) {
-            *area = part(whole, (size_t)(address - (uintptr_t)whole.at), SCHEMA_UNKNOWN);
-            return true;
-        }
-        if (!go_on(walk)) {
-            return false;
-        }
-    }
-    if (!schema_is_string(entry->type) && !(entry->flags & ABI_ENTRY_DEEP_COPY)) {
-        return false;
-    }
-    const struct schema_world *world = walk->meter.world;
-    area->at = (const char *)(uintptr_t)address;
-    area->size = world->readable ? world->readable(world, area->at) : SCHEMA_UNKNOWN;
-    return area->size > 0;
 }
 
 static void add_pointed(struct walk *walk, struct frame *frame, const struct schema_entry *entry,
@@ -478,7 +298,7 @@ static void add_offset(struct walk *walk, struct frame *frame, const struct sche
 static size_t add_entry(struct walk *walk, struct frame *frame, const struct schema_entry *entry,
                         size_t cursor) {
     struct schema_shape shape = schema_entry_shape(&walk->meter, frame->schema, entry);
-    size_t at = entry->offset ? entry->offset : schema_aligned(cursor, shape.align);
+    size_t at = entry->offset ?: schema_aligned(cursor, shape.align);
     if (at == SCHEMA_UNKNOWN) {
         return SCHEMA_UNKNOWN;
     }
@@ -489,7 +309,7 @@ static size_t add_entry(struct walk *walk, struct frame *frame, const struct sch
     if (!schema_is_offset(entry) && !schema_is_pointer(entry)) {
         size_t length = add_value(walk, frame, entry, frame->area, at);
         used = used == SCHEMA_UNKNOWN ? length : used;
-    } else if (rest(frame->area, at) >= sizeof(void *)) {
+    } else if (area_rest(frame->area, at) >= sizeof(void *)) {
         (schema_is_offset(entry) ? add_offset : add_pointer)(walk, frame, entry, at);
     }
     return schema_plus(at, used);
@@ -503,7 +323,7 @@ static size_t add_object(struct walk *walk, const struct schema *schema, struct 
         return SCHEMA_UNKNOWN;
     }
     size_t cursor = 0;
-    for (size_t i = 0; i < schema->count && go_on(walk); i++) {
+    for (size_t i = 0; i < schema->count && walk_go_on(walk); i++) {
         cursor = add_entry(walk, &frame, &schema->entries[i], cursor);
     }
     close_level(walk, "}");
@@ -512,34 +332,16 @@ static size_t add_object(struct walk *walk, const struct schema *schema, struct 
 
 // ---- Payloads -----------------------------------------------------------------------------------
 
-static struct code_units text_of(const struct abi_payload *payload) {
-    size_t width = schema_type_shape(payload->schema).size;
-    size_t units = payload->size == SCHEMA_UNKNOWN ? SIZE_MAX : payload->size / width;
-    return (struct code_units){payload->data, units, (unsigned)width};
-}
-
-// Its bytes, or those that its schema says; SCHEMA_UNKNOWN when neither says them.
-size_t schema_walk_size(struct walk *walk, const struct abi_payload *payload) {
-    if (payload->size != SCHEMA_UNKNOWN || !payload->data) {
-        return payload->size;
-    }
-    if (schema_is_string(payload->schema)) {
-        struct code_units text = text_of(payload);
-        return schema_times(text.width, code_units_len(text));
-    }
-    return schema_shape_of(&walk->meter, payload->schema).size;
-}
-
 void schema_walk(struct walk *walk, const struct abi_payload *payload) {
     if (!payload->data) {
         json_out_string(walk->out, "null");
         return;
     }
     if (schema_is_string(payload->schema)) {
-        json_out_units(walk->out, text_of(payload));
+        json_out_units(walk->out, payload_text(payload));
         return;
     }
-    walk->payload = (struct area){payload->data, schema_walk_size(walk, payload)};
+    walk->payload = (struct area){payload->data, payload_size(walk, payload)};
     struct run run = run_of(walk, payload->schema, walk->payload, 0);
     size_t size = walk->payload.size;
     if (size == SCHEMA_UNKNOWN) {
@@ -548,11 +350,11 @@ void schema_walk(struct walk *walk, const struct abi_payload *payload) {
         add_raw(walk, walk->payload);
     } else if (run.schema) {
         run.shape.size = run.schema->kind == SCHEMA_ENUM ? run.shape.size : size;
-        is_there(&run) ? add_item(walk, &run) : json_out_string(walk->out, "null");
+        run_is_there(&run) ? add_item(walk, &run) : json_out_string(walk->out, "null");
     } else if (run.shape.size != SCHEMA_UNKNOWN && size / run.shape.size > 1) {
         struct dimensions dimensions = {1, {size / run.shape.size}};
         add_array(walk, &run, &dimensions, 0);
     } else {
-        is_there(&run) ? add_item(walk, &run) : json_out_string(walk->out, "null");
+        run_is_there(&run) ? add_item(walk, &run) : json_out_string(walk->out, "null");
     }
 }

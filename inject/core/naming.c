@@ -1,13 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVTX's calls that give names to things of CUDA and OpenCL. They are all alike: a kind, a handle,
-// and a name that is narrow or wide.
+// NVTX's calls that give names to threads, and to things of CUDA and OpenCL. The latter are all
+// alike: a kind, a handle, and a name that is narrow or wide.
+//
+// What pthread_self() gives is an address, and libc reads there. So it is asked about a number only
+// where the kernel could read. The clock of a thread has its number: inverted, above three
+// bits that say which clock it is.
+#include <pthread.h>
+#include <signal.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #include "inject/chain.h"
-#include "inject/tables.h"
+#include "inject/core/core.h"
 #include "inject/text.h"
-#include "lib/nvtxt.h"
+#include "lib/private.h"
+
+#define THREAD_BYTES 1024u // libc has the number within so many bytes of what it knows of a thread
+
+static bool is_thread(uint64_t tid) {
+    return tid > 0 && tid <= INT32_MAX && (tgkill(getpid(), (pid_t)tid, 0) == 0 || errno != ESRCH);
+}
+
+// Returns 0 for what is no thread.
+static uint64_t tid_of(uint64_t pthread) {
+    char bytes[THREAD_BYTES];
+    struct iovec to = {bytes, sizeof(bytes)}, from = {(void *)(uintptr_t)pthread, sizeof(bytes)};
+    clockid_t clock;
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof(bytes) &&
+                   pthread_getcpuclockid((pthread_t)(uintptr_t)pthread, &clock) == 0
+               ? (uint32_t) ~(clock >> 3)
+               : 0;
+}
+
+void naming_thread(uint64_t number, const char *name) {
+    int saved = errno;
+    uint64_t self = (uintptr_t)pthread_self();
+    uint64_t tid = number == self || number == (uint32_t)self ? (uint64_t)gettid()
+                   : is_thread(number)                        ? number
+                                                              : tid_of(number);
+    if (is_thread(tid)) {
+        nvtxt_name_thread((uint32_t)tid, name);
+    } else {
+        nvtxt_private_unsupported(1);
+    }
+    errno = saved;
+}
 
 // A number or a pointer as the store holds it.
 static uint64_t number_of_int(int handle) {

@@ -3,16 +3,15 @@
 // The common event, with bytes or a registered string and a plain payload, is read into a structure
 // of nvtxt.h and recorded. A wide message needs memory for what it is turned into: it lies on
 // the stack of a function that only it calls. Payloads are read by inject/ext.
-#include "inject/event.h"
+#include "inject/core/core.h"
 
-#include <stdbool.h>
 #include <string.h>
 
-#include "inject/extension.h"
+#include "inject/text.h"
 #include "lib/private.h"
 
 static void read_message(struct nvtxt_attr *attr, int32_t type, union abi_message message) {
-    attr->message = event_text(type, message);
+    attr->message = text_of_bytes(type, message);
     if (type == ABI_MESSAGE_REGISTERED && message.handle) {
         attr->string = ((const struct inject_string *)message.handle)->string;
     }
@@ -25,18 +24,18 @@ _Static_assert((int)NVTXT_U64 == (int)ABI_PAYLOAD_U64 && (int)NVTXT_I64 == (int)
                "types of payloads have the same numbers");
 
 static void read_event(struct nvtxt_attr *attr, const struct abi_event *event) {
-    if (EVENT_HAS(event, category)) {
+    if (ABI_HAS(event, category)) {
         attr->category = event->category;
     }
-    if (EVENT_HAS(event, color) && event->color_type == ABI_COLOR_ARGB) {
+    if (ABI_HAS(event, color) && event->color_type == ABI_COLOR_ARGB) {
         attr->color = event->color;
     }
-    if (EVENT_HAS(event, payload) && event->payload_type > ABI_PAYLOAD_NONE &&
+    if (ABI_HAS(event, payload) && event->payload_type > ABI_PAYLOAD_NONE &&
         event->payload_type <= ABI_PAYLOAD_F32) {
         attr->value_kind = (uint32_t)event->payload_type;
         memcpy(&attr->value, &event->payload, sizeof(attr->value));
     }
-    if (EVENT_HAS(event, message)) {
+    if (ABI_HAS(event, message)) {
         read_message(attr, event->message_type, event->message);
     }
 }
@@ -56,7 +55,7 @@ static uint64_t record_attr(enum event_kind kind, struct nvtxt_domain *domain,
 }
 
 static bool has_payloads(const struct abi_event *event) {
-    return EVENT_HAS(event, payload) && event->payload_type == ABI_PAYLOAD_EXTENSION &&
+    return ABI_HAS(event, payload) && event->payload_type == ABI_PAYLOAD_EXTENSION &&
            event->payload.u64 && event->reserved > 0;
 }
 
@@ -97,7 +96,7 @@ uint64_t event_record(enum event_kind kind, const struct inject_domain *domain,
         return record_attr(kind, inject_domain_of(domain), &attr);
     }
     read_event(&attr, event);
-    if (EVENT_HAS(event, message) && event->message_type == ABI_MESSAGE_WIDE) {
+    if (ABI_HAS(event, message) && event->message_type == ABI_MESSAGE_WIDE) {
         return record_wide(kind, domain, event, &attr);
     }
     return record(kind, domain, event, &attr);
@@ -106,7 +105,7 @@ uint64_t event_record(enum event_kind kind, const struct inject_domain *domain,
 // ---- For the library behind us ------------------------------------------------------------------
 
 static bool has_string(const struct abi_event *event) {
-    return EVENT_HAS(event, message) && event->message_type == ABI_MESSAGE_REGISTERED;
+    return ABI_HAS(event, message) && event->message_type == ABI_MESSAGE_REGISTERED;
 }
 
 const struct abi_event *event_chained(const struct inject_domain *domain,
@@ -118,7 +117,7 @@ const struct abi_event *event_chained(const struct inject_domain *domain,
     memcpy(copy->bytes, event, size);
     copy->event.size = (uint16_t)size;
     if (has_string(event)) {
-        copy->event.message = event_message_chained(event->message_type, event->message);
+        copy->event.message = text_chained(event->message_type, event->message);
     }
     if (has_payloads(event)) {
         const struct abi_payload *payloads =

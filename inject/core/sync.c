@@ -10,9 +10,7 @@
 #include <wchar.h>
 
 #include "inject/chain.h"
-#include "inject/event.h"
-#include "inject/pairs.h"
-#include "inject/tables.h"
+#include "inject/core/core.h"
 #include "inject/text.h"
 
 struct sync {
@@ -38,12 +36,12 @@ static const struct inject_string *title(const char *verb, const char *name) {
 
 static const struct abi_sync *chained_attributes(const struct abi_sync *sync,
                                                  struct abi_sync *copy) {
-    if (!sync || !EVENT_HAS(sync, message) || sync->message_type != ABI_MESSAGE_REGISTERED) {
+    if (!sync || !ABI_HAS(sync, message) || sync->message_type != ABI_MESSAGE_REGISTERED) {
         return sync;
     }
     *copy = *sync;
     copy->size = sizeof(*copy);
-    copy->message = event_message_chained(sync->message_type, sync->message);
+    copy->message = text_chained(sync->message_type, sync->message);
     return copy;
 }
 
@@ -53,12 +51,12 @@ static struct sync *new_sync(const struct inject_domain *domain, const struct ab
         return NULL;
     }
     const char *name = NULL;
-    if (from && EVENT_HAS(from, message)) {
-        name = EVENT_TEXT(from->message_type, from->message);
+    if (from && ABI_HAS(from, message)) {
+        name = TEXT_OF(from->message_type, from->message);
     }
     sync->domain = domain;
-    sync->acquire = title("acquire ", name ? name : "");
-    sync->hold = title("hold ", name ? name : "");
+    sync->acquire = title("acquire ", name ?: "");
+    sync->hold = title("hold ", name ?: "");
     sync->number = atomic_fetch_add(&last_number, 1) + 1;
     return sync;
 }

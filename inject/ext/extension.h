@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What inject/ext gives to inject, which includes nothing of it: a module for each extension, with
-// its functions by callback number, and the reading of payloads that events of the core carry.
+// inject/ext: what NVTX's extensions PAYLOAD, COUNTERS and MEM say, as events, counters and names
+// of libnvtxt. Any thread of the program calls; nothing here holds a lock, calls malloc or changes
+// errno. What is registered lives as long as the process, in memory of inject_alloc().
+//
+// This header is what inject/core needs of it: a module for each extension, with its functions by
+// callback number, and the reading of payloads that events of the core carry.
 #pragma once
 
 #include <stddef.h>
@@ -10,9 +14,6 @@
 #include "inject/abi.h"
 #include "inject/handles.h"
 #include "lib/nvtxt.h"
-
-// More callbacks than any module has; NVTX keeps 63 slots.
-#define EXTENSION_SLOTS 63u
 
 struct extension_module {
     uint16_t module, compat; // numbers; `compat` is that of the layouts that we know

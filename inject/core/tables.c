@@ -2,25 +2,14 @@
 //
 // A slot is written once, whole, after everything that our function needs is there. Tables of older
 // programs are shorter, and slots that a program does without are NULL: both are passed over.
-#include "inject/tables.h"
+#include "inject/core/core.h"
 
 #include "lib/private.h"
 
-static const struct {
-    const abi_function *functions;
-    unsigned count;
-} modules[ABI_MODULES] = {
-    [ABI_CORE] = {core_functions, ABI_CORE_COUNT},
-    [ABI_CUDA] = {cuda_functions, ABI_CUDA_COUNT},
-    [ABI_OPENCL] = {opencl_functions, ABI_OPENCL_COUNT},
-    [ABI_CUDART] = {cudart_functions, ABI_CUDART_COUNT},
-    [ABI_CORE2] = {core2_functions, ABI_CORE2_COUNT},
-    [ABI_SYNC] = {sync_functions, ABI_SYNC_COUNT},
+static const abi_function *const functions_of[ABI_MODULES] = {
+    [ABI_CORE] = core_functions,     [ABI_CUDA] = cuda_functions,   [ABI_OPENCL] = opencl_functions,
+    [ABI_CUDART] = cudart_functions, [ABI_CORE2] = core2_functions, [ABI_SYNC] = sync_functions,
 };
-
-unsigned tables_count(uint32_t module) {
-    return module < ABI_MODULES ? modules[module].count : 0;
-}
 
 static void hook_module(const struct abi_callbacks *callbacks, uint32_t module) {
     abi_function **slots = NULL;
@@ -28,9 +17,9 @@ static void hook_module(const struct abi_callbacks *callbacks, uint32_t module) 
     if (!callbacks->get_slots(module, &slots, &count) || !slots) {
         return;
     }
-    for (unsigned i = 1; i < count && i < modules[module].count; i++) {
-        if (slots[i] && modules[module].functions[i]) {
-            __atomic_store_n(slots[i], modules[module].functions[i], __ATOMIC_RELEASE);
+    for (unsigned i = 1; i < count && i < abi_count(module); i++) {
+        if (slots[i] && functions_of[module][i]) {
+            __atomic_store_n(slots[i], functions_of[module][i], __ATOMIC_RELEASE);
         }
     }
 }

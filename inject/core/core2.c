@@ -5,8 +5,7 @@
 #include <wchar.h>
 
 #include "inject/chain.h"
-#include "inject/event.h"
-#include "inject/tables.h"
+#include "inject/core/core.h"
 #include "inject/text.h"
 
 typedef struct inject_domain domain;
@@ -61,13 +60,13 @@ static int push_ex(const domain *in, const struct abi_event *event) {
     if (next) {
         chain_push(next, in, event);
     }
-    return event_level(level);
+    return inject_level(level);
 }
 
 static int pop(const domain *in) {
     int level = nvtxt_pop_ex(inject_domain_of(in), NULL);
     CHAIN(ABI_CORE2, ABI_DOMAIN_RANGE_POP, int (*)(void *), inject_domain_chained(in));
-    return event_level(level);
+    return inject_level(level);
 }
 
 // ---- Resources ----------------------------------------------------------------------------------
@@ -98,21 +97,24 @@ static const char *kind_of(int32_t type) {
 
 static void name_resource(const domain *in, const struct abi_resource *resource) {
     const char *name = NULL;
-    if (EVENT_HAS(resource, message)) {
-        name = EVENT_TEXT(resource->message_type, resource->message);
+    if (ABI_HAS(resource, message)) {
+        name = TEXT_OF(resource->message_type, resource->message);
     }
     nvtxt_name_resource(inject_domain_of(in), kind_of(resource->type), resource->handle, name);
+    if (resource->type == ABI_THREAD_NATIVE || resource->type == ABI_THREAD_POSIX) {
+        naming_thread(resource->handle, name);
+    }
 }
 
 static struct inject_resource *chain_resource(abi_function next, const domain *in,
                                               struct abi_resource *resource) {
     struct inject_resource *handle = inject_alloc(sizeof(*handle));
     struct abi_resource copy;
-    if (resource && EVENT_HAS(resource, message) &&
+    if (resource && ABI_HAS(resource, message) &&
         resource->message_type == ABI_MESSAGE_REGISTERED) {
         copy = *resource;
         copy.size = sizeof(copy);
-        copy.message = event_message_chained(resource->message_type, resource->message);
+        copy.message = text_chained(resource->message_type, resource->message);
         resource = &copy;
     }
     void *its =
@@ -128,14 +130,14 @@ static struct inject_resource no_resource;
 
 static struct inject_resource *resource_create(const domain *in, struct abi_resource *resource) {
     struct inject_resource *handle = NULL;
-    if (resource && EVENT_HAS(resource, handle)) {
+    if (resource && ABI_HAS(resource, handle)) {
         name_resource(in, resource);
     }
     abi_function next = chain_find(ABI_CORE2, ABI_DOMAIN_RESOURCE_CREATE);
     if (next) {
         handle = chain_resource(next, in, resource);
     }
-    return handle ? handle : &no_resource;
+    return handle ?: &no_resource;
 }
 
 static void resource_destroy(const struct inject_resource *resource) {

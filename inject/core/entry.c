@@ -4,9 +4,7 @@
 // calls are passed on from the first. Another unit waits for that, but not for ever, and not on the
 // thread that loads: foreign code runs there, which may call NVTX itself or wait for a thread that
 // does.
-#pragma GCC visibility push(default)
-#include "inject/entry.h"
-#pragma GCC visibility pop
+#include "inject/core/core.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -14,7 +12,6 @@
 #include <unistd.h>
 
 #include "inject/chain.h"
-#include "inject/tables.h"
 #include "lib/private.h"
 
 #define DONE UINT32_MAX
@@ -22,10 +19,12 @@
 
 static _Atomic uint32_t set_up_by; // the thread that does it; 0: none yet
 
+static int initialize(abi_get_export get_export);
+
 static void set_up(void) {
     uint32_t nobody = 0, me = (uint32_t)gettid();
     if (atomic_compare_exchange_strong(&set_up_by, &nobody, me)) {
-        chain_load(InitializeInjectionNvtx2);
+        chain_load(initialize);
         atomic_store(&set_up_by, DONE);
         return;
     }
@@ -47,7 +46,7 @@ static void tell_version(abi_get_export get_export) {
     }
 }
 
-int InitializeInjectionNvtx2(abi_get_export get_export) {
+static int initialize(abi_get_export get_export) {
     if (nvtxt_private_is_secure() || !get_export) {
         return 0;
     }
@@ -59,18 +58,21 @@ int InitializeInjectionNvtx2(abi_get_export get_export) {
     return 1;
 }
 
-int InitializeInjectionNvtx(abi_get_export get_export) {
-    return InitializeInjectionNvtx2(get_export);
-}
-
-int InitializeInjectionNvtxExtension(struct abi_extension *module) {
+static int initialize_extension(struct abi_extension *module) {
     if (nvtxt_private_is_secure() || !module) {
         return 0;
     }
     set_up();
-    chain_load_extension(module);
+    if (tables_extension(module)) {
+        chain_load_extension(module);
+    }
     return tables_hook_extension(module);
 }
 
-abi_initialize InitializeInjectionNvtx2_fnptr = InitializeInjectionNvtx2;
-abi_initialize_extension InitializeInjectionNvtxExtension_fnptr = InitializeInjectionNvtxExtension;
+#define ALIAS_OF(function) __attribute__((alias(#function)))
+int InitializeInjectionNvtx2(abi_get_export get_export) ALIAS_OF(initialize);
+int InitializeInjectionNvtx(abi_get_export get_export) ALIAS_OF(initialize);
+int InitializeInjectionNvtxExtension(struct abi_extension *module) ALIAS_OF(initialize_extension);
+
+abi_initialize InitializeInjectionNvtx2_fnptr = initialize;
+abi_initialize_extension InitializeInjectionNvtxExtension_fnptr = initialize_extension;

@@ -5,8 +5,7 @@
 #include <wchar.h>
 
 #include "inject/chain.h"
-#include "inject/event.h"
-#include "inject/tables.h"
+#include "inject/core/core.h"
 #include "inject/text.h"
 
 typedef void (*mark_ex_function)(const struct abi_event *);
@@ -85,25 +84,25 @@ static int push_ex(const struct abi_event *event) {
     if (next) {
         chain_push(next, event);
     }
-    return event_level(level);
+    return inject_level(level);
 }
 
 static int push_a(const char *text) {
     int level = nvtxt_push(text);
     CHAIN(ABI_CORE, ABI_RANGE_PUSH_A, int (*)(const char *), text);
-    return event_level(level);
+    return inject_level(level);
 }
 
 static int push_w(const wchar_t *text) {
     int level = nvtxt_push(TEXT_OF_WIDE(text));
     CHAIN(ABI_CORE, ABI_RANGE_PUSH_W, int (*)(const wchar_t *), text);
-    return event_level(level);
+    return inject_level(level);
 }
 
 static int pop(void) {
     int level = nvtxt_pop();
     CHAIN(ABI_CORE, ABI_RANGE_POP, int (*)(void), );
-    return event_level(level);
+    return inject_level(level);
 }
 
 // ---- Names --------------------------------------------------------------------------------------
@@ -119,12 +118,12 @@ static void name_category_w(uint32_t category, const wchar_t *name) {
 }
 
 static void name_os_thread_a(uint32_t tid, const char *name) {
-    nvtxt_name_thread(tid, name);
+    naming_thread(tid, name);
     CHAIN(ABI_CORE, ABI_NAME_OS_THREAD_A, void (*)(uint32_t, const char *), tid, name);
 }
 
 static void name_os_thread_w(uint32_t tid, const wchar_t *name) {
-    nvtxt_name_thread(tid, TEXT_OF_WIDE(name));
+    naming_thread(tid, TEXT_OF_WIDE(name));
     CHAIN(ABI_CORE, ABI_NAME_OS_THREAD_W, void (*)(uint32_t, const wchar_t *), tid, name);
 }
 
