@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A command is one function of options and terminal.
-#include "ship/command.h"
+#include "ship/ship.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,20 +11,13 @@
 
 #include "client/common/out_file.h"
 #include "client/common/result_file.h"
-#include "client/common/signals.h"
-#include "protocol/base/buf.h"
-#include "protocol/text/times.h"
-#include "ship/follow.h"
-#include "ship/say.h"
 #include "ship/session.h"
-#include "ship/tools/maintain.h"
-#include "ship/tools/metrics.h"
-#include "ship/tools/pull.h"
 #include "ship/tools/sessions.h"
-#include "ship/tools/status.h"
+#include "ship/tools/tools.h"
 
-enum outcome ship_connect(const struct ship_options *options, struct term *term, const char *role,
-                          struct pg **pg) {
+// Connects as the options say; a failure is said. `role` as in struct pg_settings.
+static enum outcome open_connection(const struct ship_options *options, struct term *term,
+                                    const char *role, struct pg **pg) {
     struct failure failure;
     const struct pg_settings settings = session_settings(options, role);
     return pg_open(pg, &settings, &failure) ? ship_say_failure(term, &failure) : OUTCOME_DONE;
@@ -123,7 +116,7 @@ static enum outcome init(const struct ship_options *options, struct term *term) 
     if (options->print) {
         return print_schema(options, term);
     }
-    enum outcome outcome = ship_connect(options, term, NULL, &pg);
+    enum outcome outcome = open_connection(options, term, NULL, &pg);
     if (outcome == OUTCOME_DONE && pg) {
         outcome = make_schema(pg, options, term);
         pg_close(pg);
@@ -219,7 +212,7 @@ static enum outcome maintain(const struct ship_options *options, struct term *te
     struct failure failure;
     struct schema_facts facts;
     struct sessions sessions = {0};
-    enum outcome outcome = ship_connect(options, term, NULL, &pg);
+    enum outcome outcome = open_connection(options, term, NULL, &pg);
     if (!pg) {
         return outcome;
     }
@@ -240,12 +233,6 @@ static enum outcome maintain(const struct ship_options *options, struct term *te
 }
 
 // ---- pull ---------------------------------------------------------------------------------------
-
-static uint32_t mode_of_new_file(void) {
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~(uint32_t)mask;
-}
 
 static struct pull_span span_of(const struct ship_options *options) {
     struct pull_span span = {.has_since = options->since, .has_until = options->until};
@@ -274,7 +261,7 @@ static enum outcome pull_into(const struct ship_options *options, struct term *t
     pg_say_what(pg, "to give the rows of the store");
     enum failure_class class = schema_check(pg, options->conf.schema, &facts, &failure);
     class = class ?: pull_find(pg, host, options->conf.store_id, &store_id, &failure);
-    class = class ?: pull_store(pg, &facts, store_id, &span, file, mode_of_new_file(), &failure);
+    class = class ?: pull_store(pg, &facts, store_id, &span, file, out_file_mode(), &failure);
     return class ? ship_say_failure(term, &failure) : OUTCOME_DONE;
 }
 
@@ -299,7 +286,7 @@ static enum outcome pull(const struct ship_options *options, struct term *term) 
         return outcome;
     }
     out_file_sweep(&out);
-    outcome = ship_connect(options, term, "read", &pg);
+    outcome = open_connection(options, term, "read", &pg);
     if (pg) {
         outcome = pull_into(options, term, pg, out.temp);
     }

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A key's row says where its field is, of which type, and what its values may be; setting and
-// freeing go through it.
+// Functions say which texts can be a value; a time has more forms than in nvtxtd.conf.
 #include "ship/conf.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "protocol/base/utf8.h"
-#include "protocol/conf/conf_value.h"
-#include "protocol/text/times.h"
-#include "protocol/text/uuid.h"
+#include "protocol/text/forms.h"
 #include "ship/engine/identity.h"
 #include "ship/engine/schema.h"
 
@@ -40,117 +34,54 @@ static bool is_from(const char *value) {
            nvtxt_time_parse(value, &ns);
 }
 
-// ---- The table ----------------------------------------------------------------------------------
-
-#define AT(field) offsetof(struct ship_conf, field)
-
-const struct ship_key ship_keys[] = {
-    {"Store", "store", SHIP_PATH, AT(store), .initial = ""},
-    {"Target", "target", SHIP_TEXT, AT(target), .initial = ""},
-    {"Schema", "schema", SHIP_TEXT, AT(schema), .initial = "nvtxt", .is_good = schema_name_is_good,
-     .why =
-         "a name of at most 58 lower case letters, digits and _ (those of roles are longer), not "
-         "with a digit or pg_ first, and not information_schema,"},
-    {"Host", "host", SHIP_TEXT, AT(host), .initial = "", .is_good = is_host,
-     .why = "at most 255 bytes of UTF-8"},
-    {"Label", "label", SHIP_LIST, AT(labels), .initial = "", .is_good = is_label,
-     .why = "KEY=VALUE in UTF-8"},
-    {"StoreId", "store-id", SHIP_TEXT, AT(store_id), .initial = "", .is_good = is_store_id,
-     .why = "a UUID"},
-    {"From", "from", SHIP_TEXT, AT(from), .initial = "beginning", .is_good = is_from,
-     .why = "beginning, now or a time"},
-    {"Interval", "interval", SHIP_DURATION, AT(interval_ms), 50, 3600000, .initial = "1s"},
-    {"LeaseTime", "lease", SHIP_DURATION, AT(lease_ms), 1000, 3600000, .initial = "30s"},
-    {"ConnectTimeout", "connect-timeout", SHIP_DURATION, AT(connect_timeout_ms), 50, 3600000,
-     .initial = "10s"},
-    {"Position", NULL, SHIP_PATH, AT(position), .initial = "/var/lib/nvtxt-ship/position"},
-    {"OpenRanges", NULL, SHIP_CHOICE, AT(open_ranges), .choices = "no|yes", .initial = "yes"},
-    {"LogLevel", NULL, SHIP_CHOICE, AT(log_level), .choices = "error|warning|info|debug",
-     .initial = "info"},
-};
-const size_t ship_key_count = sizeof(ship_keys) / sizeof(ship_keys[0]);
-
-static void *field_of(struct ship_conf *conf, const struct ship_key *key) {
-    return (char *)conf + key->offset;
-}
-
-static bool has_text(const struct ship_key *key) {
-    return key->type == SHIP_TEXT || key->type == SHIP_PATH || key->type == SHIP_LIST;
-}
-
-// ---- Setting ------------------------------------------------------------------------------------
-
-// As in nvtxtd.conf, and as other options have it: "1.5s", "1m30s".
-static bool read_duration(const char *text, int64_t *ms) {
+// As other options have it: "1.5s", "1m30s".
+static bool read_ms(const char *text, int64_t *ms) {
     int64_t ns;
-    if (nvtxt_conf_number(text, nvtxt_conf_durations, ms)) {
-        return true;
-    }
     bool good = nvtxt_duration_parse(text, &ns);
     *ms = good ? ns / 1000000 : 0;
     return good;
 }
 
-static int set_duration(int64_t *field, const struct ship_key *key, const char *value, char *why,
-                        size_t size) {
-    int64_t ms;
-    if (read_duration(value, &ms) && ms >= key->min && ms <= key->max) {
-        *field = ms;
-        return 0;
-    }
-    nvtxt_conf_expect_duration(key->min, key->max, why, size);
-    return 1;
-}
+// ---- The table ----------------------------------------------------------------------------------
 
-static int set_text(char **field, const struct ship_key *key, const char *value, char *why,
-                    size_t size) {
-    bool is_list = key->type == SHIP_LIST;
-    bool clears = is_list && !*value;
-    if (!clears && key->is_good && !key->is_good(value)) {
-        snprintf(why, size, "%s is expected", key->why);
-        return 1;
-    }
-    return nvtxt_conf_set_text(field, value, is_list);
-}
+#define AT(field) .offset = offsetof(struct ship_conf, field)
 
-int ship_conf_set(struct ship_conf *conf, const struct ship_key *key, const char *value, char *why,
-                  size_t size) {
-    void *field = field_of(conf, key);
-    switch (key->type) {
-    case SHIP_DURATION:
-        return set_duration(field, key, value, why, size);
-    case SHIP_CHOICE:
-        return nvtxt_conf_set_choice(field, key->choices, value, why, size);
-    default:
-        return set_text(field, key, value, why, size);
-    }
-}
+static const struct nvtxt_conf_key keys[] = {
+    {"Store", NVTXT_CONF_PATH, AT(store), .initial = "", .option = "store"},
+    {"Target", NVTXT_CONF_TEXT, AT(target), .initial = "", .option = "target"},
+    {"Schema", NVTXT_CONF_TEXT, AT(schema), .initial = "nvtxt", .option = "schema",
+     .is_good = schema_name_is_good,
+     .wanted =
+         "a name of at most 58 lower case letters, digits and _ (those of roles are longer), not "
+         "with a digit or pg_ first, and not information_schema,"},
+    {"Host", NVTXT_CONF_TEXT, AT(host), .initial = "", .option = "host", .is_good = is_host,
+     .wanted = "at most 255 bytes of UTF-8"},
+    {"Label", NVTXT_CONF_TEXTS, AT(labels), .initial = "", .option = "label", .is_good = is_label,
+     .wanted = "KEY=VALUE in UTF-8"},
+    {"StoreId", NVTXT_CONF_TEXT, AT(store_id), .initial = "", .option = "store-id",
+     .is_good = is_store_id, .wanted = "a UUID"},
+    {"From", NVTXT_CONF_TEXT, AT(from), .initial = "beginning", .option = "from",
+     .is_good = is_from, .wanted = "beginning, now or a time"},
+    {"Interval", NVTXT_CONF_DURATION, AT(interval_ms), 50, 3600000, .initial = "1s",
+     .option = "interval", .read_ms = read_ms},
+    {"LeaseTime", NVTXT_CONF_DURATION, AT(lease_ms), 1000, 3600000, .initial = "30s",
+     .option = "lease", .read_ms = read_ms},
+    {"ConnectTimeout", NVTXT_CONF_DURATION, AT(connect_timeout_ms), 50, 3600000, .initial = "10s",
+     .option = "connect-timeout", .read_ms = read_ms},
+    {"Position", NVTXT_CONF_PATH, AT(position), .initial = "/var/lib/nvtxt-ship/position"},
+    {"OpenRanges", NVTXT_CONF_CHOICE, AT(open_ranges), .choices = "no|yes", .initial = "yes"},
+    {"LogLevel", NVTXT_CONF_CHOICE, AT(log_level), .choices = "error|warning|info|debug",
+     .initial = "info"},
+};
 
-const struct ship_key *ship_conf_find(const char *name) {
-    for (size_t i = 0; i < ship_key_count; i++) {
-        if (strcmp(ship_keys[i].name, name) == 0) {
-            return &ship_keys[i];
-        }
-    }
-    return NULL;
-}
+const struct nvtxt_conf_table ship_conf_table = {keys, sizeof(keys) / sizeof(keys[0]),
+                                                 "leave the option out, or give it a value"};
 
 int ship_conf_init(struct ship_conf *conf) {
-    char why[256];
     *conf = (struct ship_conf){0};
-    for (size_t i = 0; i < ship_key_count; i++) {
-        if (ship_conf_set(conf, &ship_keys[i], ship_keys[i].initial, why, sizeof(why)) < 0) {
-            return -ENOMEM;
-        }
-    }
-    return 0;
+    return nvtxt_conf_init(&ship_conf_table, conf);
 }
 
 void ship_conf_deinit(struct ship_conf *conf) {
-    for (size_t i = 0; i < ship_key_count; i++) {
-        if (has_text(&ship_keys[i])) {
-            free(*(char **)field_of(conf, &ship_keys[i]));
-        }
-    }
-    *conf = (struct ship_conf){0};
+    nvtxt_conf_deinit(&ship_conf_table, conf);
 }

@@ -31,40 +31,18 @@ struct ship_conf {
     int64_t log_level;   // enum ship_log_level
 };
 
-struct ship_key {
-    const char *name;   // "Store"
-    const char *option; // "store"; NULL: it has none
-    // TEXT, LIST: a char *; LIST: each value adds a line, "" clears it. DURATION: int64_t of ms;
-    // CHOICE: the place of the word in `choices`.
-    enum ship_key_type { SHIP_TEXT, SHIP_PATH, SHIP_LIST, SHIP_DURATION, SHIP_CHOICE } type;
-    size_t offset;
-    int64_t min, max;
-    const char *choices;
-    const char *initial;
-    // Whether a text can be a value at all; NULL: any can. `why` says what is expected.
-    bool (*is_good)(const char *value);
-    const char *why;
-};
-
-extern const struct ship_key ship_keys[];
-extern const size_t ship_key_count;
+extern const struct nvtxt_conf_table ship_conf_table;
 
 // All keys to their defaults. Returns 0 or -ENOMEM; needs ship_conf_deinit() in both cases.
 int ship_conf_init(struct ship_conf *conf);
 void ship_conf_deinit(struct ship_conf *conf);
 
-// Sets one key. Returns 0, 1 for a bad value (`why` says what is expected), or -ENOMEM.
-int ship_conf_set(struct ship_conf *conf, const struct ship_key *key, const char *value, char *why,
-                  size_t size);
-
-const struct ship_key *ship_conf_find(const char *name); // NULL: there is no such key
-
 // ---- Files (ship/conf_file.c) -------------------------------------------------------------------
 
-enum { SHIP_CONF_PASSWORD = 1, SHIP_CONF_FAULTY };
+enum { SHIP_CONF_PASSWORD = NVTXT_WRONG + 1 };
 
 // Reads the main file and its drop-ins. Returns 0, SHIP_CONF_PASSWORD when there are passwords and
-// no other faults, SHIP_CONF_FAULTY, or -ENOMEM; each fault is a sentence with file and line. A
+// no other faults, NVTXT_WRONG, or -ENOMEM; each fault is a sentence with file and line. A
 // main file that is not there is one only if `must_exist`.
 int ship_conf_load(struct ship_conf *conf, const char *path, bool must_exist,
                    const struct nvtxt_faults *faults);

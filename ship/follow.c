@@ -4,7 +4,7 @@
 // interval, the time to look once more, or at what changes without events, the time to renew the
 // lease, a word of the engine, a signal. A failure ends the connection, and everything that was
 // remembered with it.
-#include "ship/follow.h"
+#include "ship/ship.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,12 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/common/clock.h"
-#include "client/common/signals.h"
-#include "ship/notify.h"
-#include "ship/position.h"
-#include "ship/round.h"
-#include "ship/say.h"
+#include "protocol/base/clock.h"
+#include "ship/session.h"
 #include "store/value/codes.h"
 
 #define CHANGES_MS 5000   // how often rows that change are looked at, at most
@@ -43,7 +39,7 @@ struct loop {
     int64_t behind;
     int64_t delay_ms; // after the last failure; 0: none
     int64_t tries;    // that failed in a row
-    char said[FAILURE_SENTENCE];
+    char last_sentence[FAILURE_SENTENCE];
     bool position_known;
     uint64_t position;
     int position_error;
@@ -83,8 +79,8 @@ static bool may_pass(enum failure_class class) {
 static void wait_delay(struct loop *loop) {
     loop->delay_ms = loop->delay_ms ? loop->delay_ms * 2 : FIRST_DELAY_MS;
     loop->delay_ms = loop->delay_ms > LAST_DELAY_MS ? LAST_DELAY_MS : loop->delay_ms;
-    int64_t until = clock_monotonic_ms() + loop->delay_ms - random() % (loop->delay_ms / 10 + 1);
-    for (int64_t left; !signals_came() && (left = until - clock_monotonic_ms()) > 0;) {
+    int64_t until = nvtxt_monotonic_ms() + loop->delay_ms - random() % (loop->delay_ms / 10 + 1);
+    for (int64_t left; !signals_came() && (left = until - nvtxt_monotonic_ms()) > 0;) {
         struct pollfd fd = {.fd = signals_fd(), .events = POLLIN};
         notify_alive();
         poll(&fd, 1, (int)(left < loop->alive_ms ? left : loop->alive_ms));
@@ -110,19 +106,19 @@ static void wait_for_try(struct loop *loop, enum failure_class class) {
 static void note_failure(struct loop *loop) {
     const struct failure *failure = &loop->session.failure;
     loop->tries++;
-    if (failure->class != FAILURE_MOVED && strcmp(loop->said, failure->sentence) != 0) {
-        snprintf(loop->said, sizeof(loop->said), "%s", failure->sentence);
+    if (failure->class != FAILURE_MOVED && strcmp(loop->last_sentence, failure->sentence) != 0) {
+        snprintf(loop->last_sentence, sizeof(loop->last_sentence), "%s", failure->sentence);
         say(loop, SHIP_LOG_WARNING, "%s%s; it is tried again", failure_words_before(failure),
             failure->sentence);
     }
 }
 
 static void note_success(struct loop *loop) {
-    if (loop->said[0]) {
+    if (loop->last_sentence[0]) {
         say(loop, SHIP_LOG_WARNING, "shipping goes on after %" PRId64 " failure%s", loop->tries,
             loop->tries == 1 ? "" : "s");
     }
-    loop->said[0] = '\0';
+    loop->last_sentence[0] = '\0';
     loop->tries = loop->delay_ms = 0;
 }
 
@@ -195,7 +191,7 @@ static void look_again(struct loop *loop) {
 
 static enum failure_class run_round(struct loop *loop, struct round *round) {
     struct session *session = &loop->session;
-    int64_t now = clock_monotonic_ms();
+    int64_t now = nvtxt_monotonic_ms();
     *round = (struct round){.changes = now >= loop->changes_ms};
     loop->round_ms = now;
     look_again(loop);
@@ -220,7 +216,7 @@ static enum failure_class run_round(struct loop *loop, struct round *round) {
         loop->changes_pending = false;
     }
     if (round->wrote) {
-        loop->renew_ms = clock_monotonic_ms() + loop->conf->lease_ms / 3;
+        loop->renew_ms = nvtxt_monotonic_ms() + loop->conf->lease_ms / 3;
         note_position(loop);
     }
     loop->behind = round->behind;
@@ -230,13 +226,9 @@ static enum failure_class run_round(struct loop *loop, struct round *round) {
 
 // ---- Waiting ------------------------------------------------------------------------------------
 
-static int64_t earlier(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 static enum failure_class renew(struct loop *loop) {
     struct session *session = &loop->session;
-    loop->renew_ms = clock_monotonic_ms() + loop->conf->lease_ms / 3;
+    loop->renew_ms = nvtxt_monotonic_ms() + loop->conf->lease_ms / 3;
     pg_say_what(session->pg, "to renew the lease of the store");
     return session_pg_failure(
         session, lease_renew(session->pg, session->cursor.store_id, session->self, loop->behind));
@@ -254,7 +246,7 @@ static enum failure_class wait_for_work(struct loop *loop) {
     struct session *session = &loop->session;
     while (!signals_came()) {
         notify_alive();
-        int64_t now = clock_monotonic_ms();
+        int64_t now = nvtxt_monotonic_ms();
         int64_t due = loop->round_ms + loop->conf->interval_ms;
         loop->store_changed = loop->store_changed || loop->watch_fd < 0;
         bool is_due = (loop->store_changed && now >= due) ||
@@ -271,9 +263,9 @@ static enum failure_class wait_for_work(struct loop *loop) {
             look_for_change(loop);
             continue;
         }
-        int64_t until = loop->store_changed ? earlier(due, loop->renew_ms) : loop->renew_ms;
-        until = loop->again_ms ? earlier(until, loop->again_ms) : until;
-        until = loop->changes_pending ? earlier(until, loop->changes_ms) : until;
+        int64_t until = loop->store_changed ? nvtxt_earlier(due, loop->renew_ms) : loop->renew_ms;
+        until = loop->again_ms ? nvtxt_earlier(until, loop->again_ms) : until;
+        until = loop->changes_pending ? nvtxt_earlier(until, loop->changes_ms) : until;
         until = until - now > loop->alive_ms ? now + loop->alive_ms : until;
         struct pollfd fds[] = {{.fd = signals_fd(), .events = POLLIN},
                                {.fd = pg_socket(session->pg), .events = POLLIN},
@@ -310,7 +302,7 @@ enum outcome follow_run(const struct ship_options *options, struct term *term) {
         loop.alive_ms = notify_interval_ms();
         notify_ready();
     }
-    srandom((unsigned)(clock_realtime_ns() >> 10));
+    srandom((unsigned)(nvtxt_realtime_ns() >> 10));
     while (outcome == OUTCOME_DONE && !signals_came()) {
         enum failure_class class = turn(&loop);
         if (class == FAILURE_NONE || signals_came()) {

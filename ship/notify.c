@@ -2,7 +2,7 @@
 //
 // libsystemd finds the manager's socket in the environment; where there is none its calls do
 // nothing.
-#include "ship/notify.h"
+#include "ship/ship.h"
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"

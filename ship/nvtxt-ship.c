@@ -4,11 +4,8 @@
 #include <malloc.h>
 #include <string.h>
 
-#include "client/common/outcome.h"
-#include "client/common/signals.h"
-#include "client/common/term.h"
-#include "ship/command.h"
 #include "ship/options.h"
+#include "ship/ship.h"
 
 // The memory of a long text goes back to the system at once, and grows without a copy.
 static void give_memory_back(void) {
@@ -22,9 +19,9 @@ int main(int argc, char **argv) {
     struct term term;
     give_memory_back();
     term_init(&term, "nvtxt-ship: error");
-    int result = signals_init();
-    if (result < 0) {
-        term_say(&term, "cannot start: %s", strerror(-result));
+    int r = signals_init();
+    if (r < 0) {
+        term_say(&term, "cannot start: %s", strerror(-r));
         return outcome_exit_status(OUTCOME_SYSTEM);
     }
     enum outcome outcome = ship_options_read(&options, &term, argc, argv);

@@ -17,53 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/conf/conf_files.h"
-#include "protocol/text/times.h"
-#include "ship/engine/target.h"
-#include "ship/say.h"
+#include "protocol/conf/options.h"
+#include "protocol/text/forms.h"
+#include "ship/ship.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "unknown"
 #endif
-
-enum { // values of getopt_long(); those of keys are KEYS and their index
-    HELP = 256,
-    TELL_VERSION,
-    CONFIG,
-    CHECK_CONFIG,
-    ONCE,
-    DRY_RUN,
-    JSON,
-    PRINT,
-    NO_ROLES,
-    NO_OWN_ROWS,
-    PLAIN_EVENTS,
-    KEEP_DAYS,
-    OUTPUT,
-    SINCE,
-    UNTIL,
-    KEYS = 512,
-};
-
-static const struct option own_options[] = {
-    {"help", no_argument, NULL, HELP},
-    {"version", no_argument, NULL, TELL_VERSION},
-    {"config", required_argument, NULL, CONFIG},
-    {"check-config", no_argument, NULL, CHECK_CONFIG},
-    {"once", no_argument, NULL, ONCE},
-    {"dry-run", no_argument, NULL, DRY_RUN},
-    {"json", no_argument, NULL, JSON},
-    {"print", no_argument, NULL, PRINT},
-    {"no-roles", no_argument, NULL, NO_ROLES},
-    {"no-own-rows", no_argument, NULL, NO_OWN_ROWS},
-    {"plain-events", no_argument, NULL, PLAIN_EVENTS},
-    {"keep-days", required_argument, NULL, KEEP_DAYS},
-    {"output", required_argument, NULL, OUTPUT},
-    {"since", required_argument, NULL, SINCE},
-    {"until", required_argument, NULL, UNTIL},
-};
-#define OWN_COUNT (sizeof(own_options) / sizeof(own_options[0]))
-#define OPTIONS_MAX 40
 
 static const char *const commands[] = {[SHIP_INIT] = "init",
                                        [SHIP_STATUS] = "status",
@@ -108,59 +68,35 @@ static enum outcome refuse(struct term *term, const char *format, ...) {
     return OUTCOME_USAGE;
 }
 
-static void fill(struct option *table) {
-    size_t n = 0;
-    for (; n < OWN_COUNT; n++) {
-        table[n] = own_options[n];
-    }
-    for (size_t i = 0; i < ship_key_count; i++) {
-        if (ship_keys[i].option) {
-            table[n++] =
-                (struct option){ship_keys[i].option, required_argument, NULL, (int)(KEYS + i)};
-        }
-    }
-    table[n] = (struct option){0};
-}
+struct command_line {
+    struct nvtxt_options options; // its functions return outcomes
+    struct ship_options *values;
+    struct term *term;
+};
 
 // ---- Values -------------------------------------------------------------------------------------
 
-static enum outcome set_key(struct ship_options *options, struct term *term, size_t index) {
-    char why[256];
-    const struct ship_key *key = &ship_keys[index];
-    if (strcmp(key->option, "host") == 0) {
-        nvtxt_buf_add(&options->hosts, optarg, strlen(optarg) + 1);
+// Each --host is kept, too: init has names of several.
+static int hear_key(const struct nvtxt_option_value *value) {
+    const struct command_line *line = value->context;
+    if (strcmp(value->row->name, "host") == 0) {
+        nvtxt_buf_add(&line->values->hosts, value->text, strlen(value->text) + 1);
     }
-    bool may_be_empty = key->type == SHIP_LIST || (key->type == SHIP_TEXT && !key->is_good);
-    if (!*optarg && !may_be_empty) { // from a variable that a script did not set
-        return refuse(term, "bad value '' for --%s: leave the option out, or give it a value",
-                      key->option);
-    }
-    int r = ship_conf_set(&options->conf, key, optarg, why, sizeof(why));
-    if (r < 0) {
-        term_say(term, "%s", strerror(-r));
-        return OUTCOME_SYSTEM;
-    }
-    return r ? refuse(term, "bad value '%.128s' for --%s: %s", optarg, key->option, why)
-             : OUTCOME_DONE;
+    return 0;
 }
 
-static enum outcome set_keep_days(struct ship_options *options, struct term *term) {
-    size_t digits = strspn(optarg, "0123456789");
-    int64_t days = digits > 0 && digits < 10 && !optarg[digits] ? strtoll(optarg, NULL, 10) : 0;
-    if (days < 1 || days > SCHEMA_KEEP_DAYS_MAX) {
-        return refuse(term, "bad value '%.128s' for --keep-days: a number from 1 to %d is expected",
-                      optarg, SCHEMA_KEEP_DAYS_MAX);
-    }
-    options->wishes.keep_days = days;
-    return OUTCOME_DONE;
+static int take_keep_days(const struct nvtxt_option_value *value) {
+    size_t digits = strspn(value->text, "0123456789");
+    bool good = digits > 0 && digits < 10 && !value->text[digits];
+    int64_t days = good ? strtoll(value->text, NULL, 10) : 0;
+    *(int64_t *)value->field = days;
+    return days >= 1 && days <= SCHEMA_KEEP_DAYS_MAX ? 0 : NVTXT_WRONG;
 }
 
-static enum outcome set_time(const char **field, struct term *term, const char *name) {
+static int take_time(const struct nvtxt_option_value *value) {
     int64_t ns;
-    *field = optarg;
-    return nvtxt_time_parse(optarg, &ns)
-               ? OUTCOME_DONE
-               : refuse(term, "bad value '%.128s' for --%s: a time is expected", optarg, name);
+    *(const char **)value->field = value->text;
+    return nvtxt_time_parse(value->text, &ns) ? 0 : NVTXT_WRONG;
 }
 
 static enum outcome check_span(const struct ship_options *options, struct term *term) {
@@ -170,89 +106,86 @@ static enum outcome check_span(const struct ship_options *options, struct term *
     return wrong ? refuse(term, "--since is later than --until") : OUTCOME_DONE;
 }
 
-static enum outcome set_own(struct ship_options *options, struct term *term, int option) {
-    bool *flags[] = {[ONCE - HELP] = &options->once,
-                     [DRY_RUN - HELP] = &options->dry_run,
-                     [JSON - HELP] = &options->json,
-                     [PRINT - HELP] = &options->print,
-                     [NO_ROLES - HELP] = &options->wishes.no_roles,
-                     [NO_OWN_ROWS - HELP] = &options->wishes.no_own_rows,
-                     [PLAIN_EVENTS - HELP] = &options->wishes.plain_events,
-                     [CHECK_CONFIG - HELP] = &options->check_config};
-    switch (option) {
-    case CONFIG:
-    case 'c':
-        return OUTCOME_DONE; // the first walk has it
-    case KEEP_DAYS:
-        return set_keep_days(options, term);
-    case OUTPUT:
-    case 'o':
-        options->output = optarg;
-        return *optarg ? OUTCOME_DONE
-                       : refuse(term, "bad value '' for --output: a file is expected");
-    case SINCE:
-        return set_time(&options->since, term, "since");
-    case UNTIL:
-        return set_time(&options->until, term, "until");
-    default:
-        *flags[option - HELP] = true;
-        return OUTCOME_DONE;
-    }
-}
-
 // ---- The command line ---------------------------------------------------------------------------
 
-static enum outcome bad_option(struct term *term, char **argv, const struct option *table) {
-    if (optopt > 0 && optopt < HELP) {
-        bool known = strchr("co", optopt) != NULL;
-        return refuse(term, "option '-%c' %s; see --help", optopt,
-                      known ? "lacks its value" : "is not known");
-    }
-    while (table->name && table->val != optopt) {
-        table++;
-    }
-    return refuse(term, "option '%.128s' %s; see --help", argv[optind - 1],
-                  !table->name                          ? "is not known"
-                  : table->has_arg == required_argument ? "lacks its value"
-                                                        : "takes no value");
+static void complain(void *context, const char *sentence) {
+    term_say(context, "%s", sentence);
 }
 
-static enum outcome answer(struct term *term, const char *text) {
-    return ship_print(term, text, strlen(text)) ?: OUTCOME_ANSWERED;
+static int read_files(struct nvtxt_options *parser) {
+    struct command_line *line = parser->context;
+    struct ship_options *options = line->values;
+    struct term *term = line->term;
+    const char *file = options->file;
+    char path[PATH_MAX];
+    const struct nvtxt_faults faults = {.complain = complain, .context = term};
+    ship_conf_path(path, sizeof(path));
+    if (!file && nvtxt_conf_is_hidden(path)) {
+        return OUTCOME_DONE;
+    }
+    int r = ship_conf_load(&options->conf, file ?: path, file != NULL, &faults);
+    if (r < 0) {
+        term_say(term, "%s", strerror(-r));
+    }
+    return r < 0                     ? OUTCOME_SYSTEM
+           : r == NVTXT_WRONG        ? OUTCOME_CONFIG
+           : r == SHIP_CONF_PASSWORD ? OUTCOME_USAGE
+                                     : OUTCOME_DONE;
 }
 
-// The first walk: -c, --help and --version.
-static enum outcome find_file(struct term *term, int argc, char **argv, const struct option *table,
-                              const char **file) {
-    optind = 0;
-    opterr = 0;
-    for (int option; (option = getopt_long(argc, argv, "c:o:h", table, NULL)) != -1;) {
-        switch (option) {
-        case '?':
-            return bad_option(term, argv, table);
-        case HELP:
-        case 'h':
-            return answer(term, help);
-        case TELL_VERSION:
-            return answer(term, "nvtxt-ship " PACKAGE_VERSION "\n");
-        case CONFIG:
-        case 'c':
-            *file = optarg;
-        }
-    }
-    return OUTCOME_DONE;
+#define AT(field) .at = offsetof(struct ship_options, field)
+#define TEXT_OF(number) #number
+#define DAYS_UP_TO(most) "a number from 1 to " TEXT_OF(most)
+
+static const struct nvtxt_option rows[] = {
+    {"config", 'c', NVTXT_OPTION_TEXT, AT(file), .early = true},
+    {"check-config", 0, NVTXT_OPTION_FLAG, AT(check_config)},
+    {"once", 0, NVTXT_OPTION_FLAG, AT(once)},
+    {"dry-run", 0, NVTXT_OPTION_FLAG, AT(dry_run)},
+    {"json", 0, NVTXT_OPTION_FLAG, AT(json)},
+    {"print", 0, NVTXT_OPTION_FLAG, AT(print)},
+    {"no-roles", 0, NVTXT_OPTION_FLAG, AT(wishes.no_roles)},
+    {"no-own-rows", 0, NVTXT_OPTION_FLAG, AT(wishes.no_own_rows)},
+    {"plain-events", 0, NVTXT_OPTION_FLAG, AT(wishes.plain_events)},
+    {"keep-days", 0, NVTXT_OPTION_OTHER, AT(wishes.keep_days), .take = take_keep_days,
+     .wanted = DAYS_UP_TO(SCHEMA_KEEP_DAYS_MAX)},
+    {"output", 'o', NVTXT_OPTION_TEXT, AT(output), .wanted = "a file"},
+    {"since", 0, NVTXT_OPTION_OTHER, AT(since), .wanted = "a time", .take = take_time},
+    {"until", 0, NVTXT_OPTION_OTHER, AT(until), .wanted = "a time", .take = take_time},
+    {.kind = NVTXT_OPTION_KEYS, AT(conf), .keys = &ship_conf_table, .take = hear_key},
+    {0},
+};
+
+static int answer(struct nvtxt_options *options, bool wants_help) {
+    const struct command_line *line = options->context;
+    const char *text = wants_help ? help : "nvtxt-ship " PACKAGE_VERSION "\n";
+    return (int)(ship_print(line->term, text, strlen(text)) ?: OUTCOME_ANSWERED);
 }
 
-static enum outcome take_options(struct ship_options *options, struct term *term, int argc,
-                                 char **argv, const struct option *table) {
-    enum outcome outcome = OUTCOME_DONE;
-    optind = 0;
-    for (int option; outcome == OUTCOME_DONE &&
-                     (option = getopt_long(argc, argv, "c:o:h", table, NULL)) != -1;) {
-        outcome = option >= KEYS ? set_key(options, term, (size_t)(option - KEYS))
-                                 : set_own(options, term, option);
+static enum outcome refuse_option(struct term *term, const struct nvtxt_option_fault *fault,
+                                  const char *why) {
+    return fault->letter > 0 ? refuse(term, "option '-%c' %s; see --help", fault->letter, why)
+                             : refuse(term, "option '%.128s' %s; see --help", fault->word, why);
+}
+
+static int refuse_fault(struct nvtxt_options *options, const struct nvtxt_option_fault *fault) {
+    const struct command_line *line = options->context;
+    struct term *term = line->term;
+    switch (fault->kind) {
+    case NVTXT_OPTION_UNKNOWN:
+        return (int)refuse_option(term, fault, "is not known");
+    case NVTXT_OPTION_NO_VALUE:
+        return (int)refuse_option(term, fault, "lacks its value");
+    case NVTXT_OPTION_HAS_VALUE:
+        return (int)refuse_option(term, fault, "takes no value");
+    case NVTXT_OPTION_BAD_VALUE:
+        return (int)refuse(term, "bad value '%.128s' for --%s: %s%s", fault->text, fault->row->name,
+                           fault->why ?: fault->row->wanted, fault->why ? "" : " is expected");
+    case NVTXT_OPTION_NO_MEMORY:
+        break;
     }
-    return outcome;
+    term_say(term, "%s", strerror(ENOMEM));
+    return OUTCOME_SYSTEM;
 }
 
 static enum outcome take_command(struct ship_options *options, struct term *term, int argc,
@@ -299,27 +232,6 @@ static enum outcome take_hosts(struct ship_options *options, struct term *term) 
     return OUTCOME_DONE;
 }
 
-static void complain(void *context, const char *sentence) {
-    term_say(context, "%s", sentence);
-}
-
-static enum outcome read_files(struct ship_options *options, struct term *term, const char *file) {
-    char path[PATH_MAX];
-    const struct nvtxt_faults faults = {.complain = complain, .context = term};
-    ship_conf_path(path, sizeof(path));
-    if (!file && nvtxt_conf_is_hidden(path)) {
-        return OUTCOME_DONE;
-    }
-    int r = ship_conf_load(&options->conf, file ? file : path, file != NULL, &faults);
-    if (r < 0) {
-        term_say(term, "%s", strerror(-r));
-    }
-    return r < 0                     ? OUTCOME_SYSTEM
-           : r == SHIP_CONF_FAULTY   ? OUTCOME_CONFIG
-           : r == SHIP_CONF_PASSWORD ? OUTCOME_USAGE
-                                     : OUTCOME_DONE;
-}
-
 // A password would be in the list of processes. Of files it is said with their lines.
 static enum outcome check_target(const struct ship_options *options, struct term *term) {
     struct failure failure;
@@ -336,24 +248,24 @@ static enum outcome check_target(const struct ship_options *options, struct term
 
 enum outcome ship_options_read(struct ship_options *options, struct term *term, int argc,
                                char **argv) {
-    struct option table[OPTIONS_MAX];
-    const char *file = NULL;
+    struct command_line line = {.values = options, .term = term};
+    line.options = (struct nvtxt_options){rows,
+                                          options,
+                                          &line,
+                                          .help = 'h',
+                                          .answer = answer,
+                                          .refuse = refuse_fault,
+                                          .prepare = read_files};
     *options = (struct ship_options){0};
-    fill(table);
-    enum outcome outcome = find_file(term, argc, argv, table, &file);
-    if (outcome) {
-        return outcome;
-    }
     if (ship_conf_init(&options->conf) < 0) {
         term_say(term, "%s", strerror(ENOMEM));
         return OUTCOME_SYSTEM;
     }
-    outcome = read_files(options, term, file);
-    outcome = outcome ?: take_options(options, term, argc, argv, table);
-    outcome = outcome ?: take_command(options, term, argc, argv);
-    outcome = outcome ?: take_hosts(options, term);
-    outcome = outcome ?: check_span(options, term);
-    return outcome ?: check_target(options, term);
+    enum outcome r = (enum outcome)nvtxt_options_read(&line.options, argc, argv);
+    r = r ?: take_command(options, term, argc, argv);
+    r = r ?: take_hosts(options, term);
+    r = r ?: check_span(options, term);
+    return r ?: check_target(options, term);
 }
 
 void ship_options_deinit(struct ship_options *options) {

@@ -10,9 +10,6 @@
 // wherever they stand. A command takes options that it has no use for.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "client/common/outcome.h"
 #include "client/common/term.h"
 #include "protocol/base/buf.h"
@@ -37,6 +34,7 @@ struct ship_options {
     bool print; // init
     bool json;  // status
     bool check_config;
+    const char *file;          // of -c; NULL: the usual one
     const char *output;        // of metrics and pull; NULL: none
     const char *since, *until; // pull; NULL: not given
 };

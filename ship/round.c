@@ -3,13 +3,12 @@
 // Nothing is begun on the engine before there is a row for it. While the engine works on a chunk of
 // events, the next one is read and turned into bytes; the store's read transaction is over before
 // the first byte of a chunk is sent.
-#include "ship/round.h"
+#include "ship/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "client/common/signals.h"
 #include "ship/rows/rows.h"
 #include "store/value/codes.h"
 
@@ -118,7 +117,7 @@ static void note_row(struct work *work, const struct store_follow_event *row) {
 
 // Makes bytes of a chunk. Rows of days that are not kept are passed over. What a clock that leapt
 // says was committed after all days that have a partition goes to the end of the last one.
-static void fill(struct work *work, const struct store_follow_event *rows, size_t count) {
+static void add_chunk(struct work *work, const struct store_follow_event *rows, size_t count) {
     struct nvtxt_buf *bytes = &work->session->bytes;
     const struct rows_home home = {.store_id = (int32_t)work->session->cursor.store_id,
                                    .segment = (int32_t)work->segment.number};
@@ -145,7 +144,7 @@ static enum failure_class ship_chunk(struct work *work, const struct store_follo
     if (class) {
         return class;
     }
-    fill(work, rows, count);
+    add_chunk(work, rows, count);
     if (nvtxt_buf_failed(bytes)) {
         return failure_set(&work->session->failure, FAILURE_MEMORY, "out of memory");
     }
@@ -203,56 +202,37 @@ static enum failure_class ship_events(struct work *work) {
 static enum failure_class write_segment(struct work *work, int64_t events, bool complete) {
     enum failure_class class = begin(work);
     work->segment_known = true;
-    return class
-               ?: failed(work, small_segment(&work->session->small, &work->segment, events,
-                                             events > 0 ? work->last_ns : 0, complete));
+    if (class != 0) {
+        return class;
+    }
+    return failed(work, small_segment(&work->session->small, &work->segment, events,
+                                      events > 0 ? work->last_ns : 0, complete));
 }
 
 static enum failure_class need_segment(struct work *work) {
     return work->segment_known ? FAILURE_NONE : write_segment(work, work->round->events, false);
 }
 
-// A function that ships the rows of one table, call by call. `READ` is the follower's call.
-#define SHIP_TABLE(name, row_type, READ, small_write)                                              \
-    static enum failure_class name(struct work *work) {                                            \
-        const row_type *rows;                                                                      \
-        size_t count;                                                                              \
-        for (;;) {                                                                                 \
-            int r = READ;                                                                          \
-            enum failure_class class = session_store_failure(work->session, r);                    \
-            if (class || r == STORE_NOT_FOUND) {                                                   \
-                return class;                                                                      \
-            }                                                                                      \
-            class = count ? need_segment(work) : FAILURE_NONE;                                     \
-            if (class == FAILURE_NONE && count > 0) {                                              \
-                class = failed(work, small_write(&work->session->small, rows, count));             \
-            }                                                                                      \
-            if (class) {                                                                           \
-                return class;                                                                      \
-            }                                                                                      \
-        }                                                                                          \
+static enum failure_class ship_table(struct work *work, enum store_follow_table table) {
+    enum store_follow_what what = work->round->changed ? STORE_FOLLOW_CHANGED : STORE_FOLLOW_ADDED;
+    for (;;) {
+        const void *rows;
+        size_t count;
+        int r = store_follow_rows(work->session->follow, table, what, &rows, &count);
+        enum failure_class class = session_store_failure(work->session, r);
+        if (class == FAILURE_NONE && count > 0) {
+            class = need_segment(work);
+            class = class ?: failed(work, small_rows(&work->session->small, table, rows, count));
+        }
+        if (class || r == STORE_NOT_FOUND) {
+            return class;
+        }
     }
-#define FOLLOW work->session->follow
-#define WHAT (work->round->changed ? STORE_FOLLOW_CHANGED : STORE_FOLLOW_ADDED)
-
-SHIP_TABLE(ship_diagnostics, struct store_follow_diagnostic,
-           store_follow_diagnostics(FOLLOW, &rows, &count), small_diagnostics)
-SHIP_TABLE(ship_losses, struct store_follow_loss, store_follow_losses(FOLLOW, &rows, &count),
-           small_losses)
-SHIP_TABLE(ship_sources, struct store_follow_source,
-           store_follow_sources(FOLLOW, WHAT, &rows, &count), small_sources)
-SHIP_TABLE(ship_domains, struct store_follow_domain,
-           store_follow_domains(FOLLOW, WHAT, &rows, &count), small_domains)
-SHIP_TABLE(ship_processes, struct store_follow_name,
-           store_follow_processes(FOLLOW, WHAT, &rows, &count), small_processes)
-SHIP_TABLE(ship_threads, struct store_follow_name,
-           store_follow_threads(FOLLOW, WHAT, &rows, &count), small_threads)
-SHIP_TABLE(ship_categories, struct store_follow_category,
-           store_follow_categories(FOLLOW, WHAT, &rows, &count), small_categories)
+}
 
 static enum failure_class ship_open_ranges(struct work *work) {
     while (work->session->options->conf.open_ranges) {
-        struct store_follow_open open = {0};
+        struct store_follow_opens open = {0};
         int r = store_follow_open_ranges(work->session->follow, &open);
         enum failure_class class = session_store_failure(work->session, r);
         if (class || r == STORE_NOT_FOUND) {
@@ -271,14 +251,10 @@ static enum failure_class ship_open_ranges(struct work *work) {
 
 static enum failure_class ship_rest(struct work *work) {
     bool names = work->round->events > 0 || work->round->changed;
-    enum failure_class class = ship_diagnostics(work);
-    class = class ?: ship_losses(work);
-    if (names) {
-        class = class ?: ship_sources(work);
-        class = class ?: ship_domains(work);
-        class = class ?: ship_processes(work);
-        class = class ?: ship_threads(work);
-        class = class ?: ship_categories(work);
+    enum store_follow_table end = names ? STORE_FOLLOW_TABLES : STORE_FOLLOW_SOURCES;
+    enum failure_class class = FAILURE_NONE;
+    for (enum store_follow_table table = 0; class == FAILURE_NONE && table < end; table++) {
+        class = ship_table(work, table);
     }
     if (class || !work->round->changed) {
         return class;

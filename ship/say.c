@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Once a signal came, a failure is only how a wait was cut short, and is not said.
-#include "ship/say.h"
+#include "ship/ship.h"
 
 #include <stdio.h>
-
-#include "client/common/signals.h"
 
 enum outcome ship_print(struct term *term, const char *text, size_t size) {
     if (term_print(text, size)) {
@@ -15,7 +13,8 @@ enum outcome ship_print(struct term *term, const char *text, size_t size) {
     return OUTCOME_IO;
 }
 
-enum outcome ship_outcome_of(enum failure_class class) {
+// What a failure means for the exit status.
+static enum outcome outcome_of(enum failure_class class) {
     switch (class) {
     case FAILURE_NONE:
         return OUTCOME_DONE;
@@ -41,9 +40,14 @@ enum outcome ship_outcome_of(enum failure_class class) {
         return OUTCOME_NO_INPUT;
     case FAILURE_STORE:
         return OUTCOME_IO;
-    default:
-        return OUTCOME_NO_DAEMON;
+    case FAILURE_GONE:
+    case FAILURE_ENGINE:
+    case FAILURE_NO_PARTITION:
+    case FAILURE_NEW_STORE:
+    case FAILURE_AGAIN:
+        break;
     }
+    return OUTCOME_NO_DAEMON;
 }
 
 enum outcome ship_say_failure(struct term *term, const struct failure *failure) {
@@ -51,5 +55,5 @@ enum outcome ship_say_failure(struct term *term, const struct failure *failure) 
         return OUTCOME_STOPPED; // whoever stops us cuts the waits short
     }
     term_say(term, "%s%s", failure_words_before(failure), failure->sentence);
-    return ship_outcome_of(failure->class);
+    return outcome_of(failure->class);
 }

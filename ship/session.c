@@ -14,14 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/common/clock.h"
-#include "client/common/outcome.h"
-#include "client/common/signals.h"
 #include "client/locate/find.h"
-#include "protocol/text/times.h"
-#include "ship/notify.h"
-#include "ship/rows/text.h"
-#include "ship/say.h"
+#include "protocol/base/clock.h"
+#include "ship/rows/array.h"
+#include "ship/ship.h"
 #include "store/value/codes.h"
 
 #ifndef PACKAGE_VERSION
@@ -39,8 +35,8 @@ enum failure_class session_pg_failure(struct session *session, enum failure_clas
 
 // ---- The store ----------------------------------------------------------------------------------
 
-static enum failure_class class_of(int result) {
-    switch (result) {
+static enum failure_class class_of(int r) {
+    switch (r) {
     case STORE_DONE:
     case STORE_NOT_FOUND:
         return FAILURE_NONE;
@@ -57,12 +53,12 @@ static enum failure_class class_of(int result) {
     case -ENOMEM:
         return FAILURE_MEMORY;
     default:
-        return outcome_of_open(result) == OUTCOME_NO_INPUT ? FAILURE_NO_STORE : FAILURE_STORE;
+        return outcome_of_open(r) == OUTCOME_NO_INPUT ? FAILURE_NO_STORE : FAILURE_STORE;
     }
 }
 
-enum failure_class session_store_failure(struct session *session, int result) {
-    enum failure_class class = class_of(result);
+enum failure_class session_store_failure(struct session *session, int r) {
+    enum failure_class class = class_of(r);
     if (class == FAILURE_CLONE) {
         return failure_set(&session->failure, class,
                            "this store is not the one that was shipped as %s (host %s): it was "
@@ -74,11 +70,11 @@ enum failure_class session_store_failure(struct session *session, int result) {
 }
 
 static enum failure_class open_store(struct session *session) {
-    const char *given = session->options->conf.store_id;
+    const char *option = session->options->conf.store_id;
     char error[PATH_MAX + 256];
     store_follow_close(session->follow);
     int r = store_follow_open(&session->follow, session->path, error, sizeof(error));
-    if (r == STORE_FOLLOW_NO_ID && session->follow && *given) {
+    if (r == STORE_FOLLOW_NO_ID && session->follow && *option) {
         r = STORE_DONE;
     }
     if (r) {
@@ -86,23 +82,23 @@ static enum failure_class open_store(struct session *session) {
         session->follow = NULL;
         return failure_set(&session->failure, class_of(r) ?: FAILURE_NO_STORE, "%s", error);
     }
-    const char *id = *given ? given : store_follow_id(session->follow);
+    const char *id = *option ? option : store_follow_id(session->follow);
     snprintf(session->store, sizeof(session->store), "%s", id);
     return FAILURE_NONE;
 }
 
 // The engine gets a path that means something elsewhere, too; links stay.
 static enum outcome choose_store(struct session *session) {
-    const char *given = session->options->conf.store;
+    const char *option = session->options->conf.store;
     char folder[PATH_MAX];
-    if (*given) {
-        bool is_relative = *given != '/' && getcwd(folder, sizeof(folder));
+    if (*option) {
+        bool is_relative = *option != '/' && getcwd(folder, sizeof(folder));
         int len = snprintf(session->path, sizeof(session->path), "%s%s%s",
-                           is_relative ? folder : "", is_relative ? "/" : "", given);
+                           is_relative ? folder : "", is_relative ? "/" : "", option);
         if (len < (int)sizeof(session->path)) {
             return OUTCOME_DONE;
         }
-        term_say(session->term, "the path of the store is too long: '%.64s...'", given);
+        term_say(session->term, "the path of the store is too long: '%.64s...'", option);
         return OUTCOME_NO_INPUT;
     }
     return find_store(session->term, NULL, "name one with --store, or set NVTXT_STORE",
@@ -199,7 +195,7 @@ static bool give_back(struct session *session) {
 // Whoever ends us leaves little time, and some of it may have been waited away.
 static void connect_briefly(struct session *session) {
     struct pg_settings settings = session_settings(session->options, "ship");
-    int64_t now = clock_monotonic_ms();
+    int64_t now = nvtxt_monotonic_ms();
     settings.stop_ms =
         session->pg && pg_stop_ms(session->pg) ? pg_stop_ms(session->pg) : now + PG_STOP_MS;
     session_disconnect(session);
@@ -236,10 +232,10 @@ void session_deinit(struct session *session) {
 // ---- The place ----------------------------------------------------------------------------------
 
 // A follower without a place reads nothing, also when the store is there again.
-static enum failure_class placed(struct session *session, int result) {
-    return result == STORE_NOT_FOUND ? failure_set(&session->failure, FAILURE_NO_STORE, "%s",
-                                                   store_follow_error(session->follow))
-                                     : session_store_failure(session, result);
+static enum failure_class placed(struct session *session, int r) {
+    return r == STORE_NOT_FOUND ? failure_set(&session->failure, FAILURE_NO_STORE, "%s",
+                                              store_follow_error(session->follow))
+                                : session_store_failure(session, r);
 }
 
 enum failure_class session_seek(struct session *session) {
@@ -282,9 +278,10 @@ static enum failure_class add_store(struct session *session) {
     struct store_place place;
     struct identity identity = identity_of(session);
     enum failure_class class = first_place(session, &place);
-    return class
-               ?: cursor_add(session->pg, session->schema.version, &identity, &place,
-                             &session->failure);
+    if (class != 0) {
+        return class;
+    }
+    return cursor_add(session->pg, session->schema.version, &identity, &place, &session->failure);
 }
 
 // Row security hides other roles' stores, but not from a superuser, nor from a role that reads

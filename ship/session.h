@@ -5,14 +5,10 @@
 #pragma once
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
 
-#include "client/common/term.h"
-#include "protocol/text/uuid.h"
+#include "protocol/text/forms.h"
 #include "ship/engine/cursor.h"
 #include "ship/engine/lease.h"
-#include "ship/engine/schema.h"
 #include "ship/options.h"
 #include "ship/rows/small.h"
 #include "store/follow/follow.h"
@@ -72,7 +68,31 @@ enum failure_class session_seek(struct session *session);
 
 // A result of the follower as a failure, in session->failure; FAILURE_NONE for STORE_DONE and
 // STORE_NOT_FOUND.
-enum failure_class session_store_failure(struct session *session, int result);
+enum failure_class session_store_failure(struct session *session, int r);
 
 // Takes the connection's failure over; returns `class`.
 enum failure_class session_pg_failure(struct session *session, enum failure_class class);
+
+// ---- Rounds (ship/round.c) ----------------------------------------------------------------------
+//
+// A round: rows of one segment from the cursor on, and the cursor, in one transaction.
+
+// At most; but a single row may have more bytes.
+#define ROUND_ROWS 32768
+#define ROUND_BYTES (INT64_C(8) << 20)
+
+struct round {
+    bool changes; // in: also what changed without events
+    bool more;    // out: there may be more at once
+    bool wrote;   // out: there was something to write
+    bool changed; // out: what changes was looked at
+    int64_t events;
+    int64_t behind;       // rows that are left
+    struct store_gap gap; // rows that were removed before they were shipped; count 0: none
+};
+
+// Reads the link and ships what there is, up to the limits above. After a failure the transaction
+// is rolled back; the next thing is session_seek(), or session_connect() when the connection may be
+// of no use. FAILURE_AGAIN: a partition was made. FAILURE_NEW_STORE: another store goes on at
+// its path, session_reopen().
+enum failure_class round_run(struct session *session, struct round *round);

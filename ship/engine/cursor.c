@@ -4,16 +4,8 @@
 // the row go when this process falls silent; nothing outlives it, as a pooler demands.
 #include "ship/engine/cursor.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#define NUMBER_SIZE 24
-
-static const char *number(char text[NUMBER_SIZE], int64_t value) {
-    snprintf(text, NUMBER_SIZE, "%" PRId64, value);
-    return text;
-}
 
 // While a COPY waits for rows only the network's limits count, and on a Unix socket none.
 enum failure_class cursor_begin(struct pg *pg) {
@@ -53,9 +45,9 @@ enum failure_class cursor_read(struct pg *pg, const char *store, struct cursor *
 
 enum failure_class cursor_lock(struct pg *pg, const struct cursor *cursor, const char *shipper,
                                struct cursor_span *span) {
-    char id[NUMBER_SIZE];
+    char id[PG_NUMBER_SIZE];
     struct pg_rows *rows;
-    const char *values[] = {number(id, cursor->store_id)};
+    const char *values[] = {pg_number(id, cursor->store_id)};
     enum failure_class class = cursor_begin(pg);
     if (class) {
         return class;
@@ -80,7 +72,7 @@ enum failure_class cursor_lock(struct pg *pg, const struct cursor *cursor, const
 }
 
 enum failure_class cursor_move(struct pg *pg, int64_t store_id, const struct cursor_step *step) {
-    char text[11][NUMBER_SIZE];
+    char text[11][PG_NUMBER_SIZE];
     const int64_t numbers[] = {store_id,
                                (int64_t)step->place.segment,
                                step->place.event_row,
@@ -94,7 +86,7 @@ enum failure_class cursor_move(struct pg *pg, int64_t store_id, const struct cur
                                step->behind_rows};
     const char *values[11];
     for (size_t i = 0; i < 11; i++) {
-        values[i] = number(text[i], numbers[i]);
+        values[i] = pg_number(text[i], numbers[i]);
     }
     return pg_ask(pg,
                   "UPDATE @.cursors SET segment = $2::bigint, event_row = $3::bigint, "
@@ -117,13 +109,14 @@ static enum failure_class make_days(struct pg *pg, const char *const *values, bo
                                       "SELECT @.make_partitions(" FIRST_DAY ", greatest(" LAST_DAY
                                       ", (now() AT TIME ZONE 'UTC')::date + 7))",
                                       values, 2, NULL);
-    class = class
-                ?: pg_ask(pg,
-                          "SELECT count(*) FROM generate_series(0, " LAST_DAY " - " FIRST_DAY
-                          ") AS n WHERE NOT EXISTS (SELECT FROM pg_inherits AS i JOIN pg_class AS "
-                          "c ON c.oid = i.inhrelid WHERE i.inhparent = '@.events'::regclass AND "
-                          "c.relname = 'events_' || to_char(" FIRST_DAY " + n, 'YYYYMMDD'))",
-                          values, 2, &rows);
+    if (class == 0) {
+        class = pg_ask(pg,
+                       "SELECT count(*) FROM generate_series(0, " LAST_DAY " - " FIRST_DAY
+                       ") AS n WHERE NOT EXISTS (SELECT FROM pg_inherits AS i JOIN pg_class AS "
+                       "c ON c.oid = i.inhrelid WHERE i.inhparent = '@.events'::regclass AND "
+                       "c.relname = 'events_' || to_char(" FIRST_DAY " + n, 'YYYYMMDD'))",
+                       values, 2, &rows);
+    }
     if (class == FAILURE_NONE) {
         *there = pg_rows_count(rows) == 1 && pg_int(rows, 0, 0) == 0;
         pg_rows_free(rows);
@@ -133,8 +126,8 @@ static enum failure_class make_days(struct pg *pg, const char *const *values, bo
 
 enum failure_class cursor_make_partitions(struct pg *pg, int64_t first_ns, int64_t last_ns,
                                           bool *there) {
-    char first[NUMBER_SIZE], last[NUMBER_SIZE];
-    const char *values[] = {number(first, first_ns), number(last, last_ns)};
+    char first[PG_NUMBER_SIZE], last[PG_NUMBER_SIZE];
+    const char *values[] = {pg_number(first, first_ns), pg_number(last, last_ns)};
     enum failure_class class = cursor_begin(pg);
     class = class ?: make_days(pg, values, there);
     class = class ?: pg_run(pg, "COMMIT");
@@ -200,9 +193,9 @@ static const char missing_right[] =
 
 enum failure_class cursor_check_rights(struct pg *pg, const char *schema, int64_t version,
                                        bool writes, struct failure *failure) {
-    char text[NUMBER_SIZE];
+    char text[PG_NUMBER_SIZE];
     struct pg_rows *rows;
-    const char *values[] = {schema, number(text, version)};
+    const char *values[] = {schema, pg_number(text, version)};
     enum failure_class class = pg_ask(pg, missing_right, values, 2, &rows);
     if (class) {
         *failure = *pg_failure(pg);

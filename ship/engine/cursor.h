@@ -6,9 +6,6 @@
 // (nvtxt-ship(1), "EXACTLY ONCE").
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "ship/engine/identity.h"
 #include "ship/engine/pg.h"
 #include "store/follow/follow_rows.h"
@@ -62,7 +59,7 @@ enum failure_class cursor_reads_all(struct pg *pg, bool *all);
 enum failure_class cursor_check_rights(struct pg *pg, const char *schema, int64_t version,
                                        bool writes, struct failure *failure);
 
-// ---- Registering (engine/register.c) ------------------------------------------------------------
+// ---- Registering (ship/engine/register.c) -------------------------------------------------------
 //
 // `version` is the schema's. In version 2 functions of its owner do it, which keep roles apart; in
 // version 1 the shipper's role itself.

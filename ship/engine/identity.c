@@ -6,6 +6,7 @@
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
+#include "protocol/base/json.h"
 #endif
 
 #include <fcntl.h>

@@ -19,9 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/common/clock.h"
+#include "protocol/base/clock.h"
 #include "ship/engine/cursor.h"
-#include "ship/engine/identity.h"
 
 #define TRIES 5
 
@@ -108,8 +107,8 @@ enum lease_state lease_judge(const char *holder, const char *self, int64_t age_m
 
 // ---- Statements ---------------------------------------------------------------------------------
 
-static enum failure_class taken(struct failure *failure, const char *holder, int64_t age_ms,
-                                const char *host) {
+static enum failure_class refuse_lease(struct failure *failure, const char *holder, int64_t age_ms,
+                                       const char *host) {
     int64_t pid = lease_pid(holder);
     int64_t seconds = age_ms < 0 ? 0 : age_ms / 1000; // the engine's clock may have gone back
     if (pid == 0) {
@@ -126,10 +125,9 @@ static enum failure_class taken(struct failure *failure, const char *holder, int
 // Writes ourselves over `holder` as it was seen `seen`. `*done`: nobody was faster.
 static enum failure_class write_over(struct pg *pg, int64_t store_id, const char *self,
                                      const char *holder, const char *seen, bool *done) {
-    char id[24];
+    char id[PG_NUMBER_SIZE];
     struct pg_rows *rows;
-    snprintf(id, sizeof(id), "%" PRId64, store_id);
-    const char *values[] = {id, self, holder, seen};
+    const char *values[] = {pg_number(id, store_id), self, holder, seen};
     enum failure_class class = cursor_begin(pg);
     if (class) {
         return class;
@@ -154,10 +152,9 @@ static enum failure_class write_over(struct pg *pg, int64_t store_id, const char
 // limit ends that: whoever sends them is stopped, or cannot be reached. Its transaction is undone.
 // FAILURE_ENGINE: it is not so, and the failure stays what it was.
 static enum failure_class end_silent(struct pg *pg, int64_t store_id) {
-    char id[24];
+    char id[PG_NUMBER_SIZE];
     struct pg_rows *rows;
-    snprintf(id, sizeof(id), "%" PRId64, store_id);
-    const char *values[] = {id};
+    const char *values[] = {pg_number(id, store_id)};
     enum failure_class class =
         pg_ask(pg,
                "SELECT pg_terminate_backend(a.pid) FROM @.cursors AS c JOIN pg_locks AS l ON "
@@ -174,10 +171,9 @@ static enum failure_class end_silent(struct pg *pg, int64_t store_id) {
 static enum failure_class try_once(struct pg *pg, int64_t store_id, const char *self,
                                    int64_t lease_ms, const char *host, struct failure *failure,
                                    bool *done) {
-    char id[24];
+    char id[PG_NUMBER_SIZE];
     struct pg_rows *rows;
-    snprintf(id, sizeof(id), "%" PRId64, store_id);
-    const char *values[] = {id};
+    const char *values[] = {pg_number(id, store_id)};
     enum failure_class class = pg_ask(
         pg,
         "SELECT shipper, " SEEN ", (SELECT extract(epoch FROM clock_timestamp() - c.seen) * 1000 "
@@ -192,12 +188,12 @@ static enum failure_class try_once(struct pg *pg, int64_t store_id, const char *
         int64_t age_ms = never && *never == 't' ? INT64_MAX : pg_int(rows, 0, 2);
         enum lease_state state = lease_judge(holder, self, age_ms, lease_ms, lease_is_alive);
         class = state == LEASE_TAKEN
-                    ? taken(failure, holder, age_ms, host)
+                    ? refuse_lease(failure, holder, age_ms, host)
                     : write_over(pg, store_id, self, holder, pg_text(rows, 0, 1), done);
         if (class == FAILURE_ENGINE && strcmp(pg_failure(pg)->state, FAILURE_LOCK_TIMEOUT) == 0) {
             class = end_silent(pg, store_id);
             class = class == FAILURE_ENGINE && state == LEASE_OLD
-                        ? taken(failure, holder, age_ms, host)
+                        ? refuse_lease(failure, holder, age_ms, host)
                         : class;
         }
     }
@@ -222,11 +218,9 @@ enum failure_class lease_take(struct pg *pg, int64_t store_id, const char *self,
 
 enum failure_class lease_renew(struct pg *pg, int64_t store_id, const char *self,
                                int64_t behind_rows) {
-    char id[24], behind[24];
+    char id[PG_NUMBER_SIZE], behind[PG_NUMBER_SIZE];
     struct pg_rows *rows;
-    snprintf(id, sizeof(id), "%" PRId64, store_id);
-    snprintf(behind, sizeof(behind), "%" PRId64, behind_rows);
-    const char *values[] = {id, self, behind};
+    const char *values[] = {pg_number(id, store_id), self, pg_number(behind, behind_rows)};
     enum failure_class class =
         pg_ask(pg,
                "UPDATE @.cursors SET seen = statement_timestamp(), behind_rows = $3::bigint WHERE "
@@ -242,11 +236,12 @@ enum failure_class lease_renew(struct pg *pg, int64_t store_id, const char *self
 // Whoever holds the row is waited for, with no other row held.
 static enum failure_class take_one_back(struct pg *pg, const char *const *values, size_t *kept) {
     enum failure_class class = pg_run(pg, "BEGIN; SET LOCAL lock_timeout = '5s'");
-    class = class
-                ?: pg_ask(pg,
-                          "UPDATE @.cursors SET shipper = NULL WHERE store_id = $1::integer AND "
-                          "shipper = $2",
-                          values, 2, NULL);
+    if (class == 0) {
+        class = pg_ask(pg,
+                       "UPDATE @.cursors SET shipper = NULL WHERE store_id = $1::integer AND "
+                       "shipper = $2",
+                       values, 2, NULL);
+    }
     if (class == FAILURE_NONE) {
         return pg_run(pg, "COMMIT");
     }
@@ -259,7 +254,7 @@ static enum failure_class take_one_back(struct pg *pg, const char *const *values
 enum failure_class lease_take_back(struct pg *pg, int64_t most_ms, size_t *kept) {
     struct pg_rows *rows;
     *kept = 0;
-    int64_t until = clock_monotonic_ms() + most_ms;
+    int64_t until = nvtxt_monotonic_ms() + most_ms;
     pg_say_what(pg, "to take the leases of shippers back");
     enum failure_class class =
         pg_ask(pg,
@@ -270,7 +265,7 @@ enum failure_class lease_take_back(struct pg *pg, int64_t most_ms, size_t *kept)
                NULL, 0, &rows);
     for (size_t i = 0; class == FAILURE_NONE && i < pg_rows_count(rows); i++) {
         const char *values[] = {pg_text(rows, i, 0), pg_text(rows, i, 1)};
-        if (clock_monotonic_ms() < until) {
+        if (nvtxt_monotonic_ms() < until) {
             class = take_one_back(pg, values, kept);
         } else {
             ++*kept;
@@ -281,9 +276,8 @@ enum failure_class lease_take_back(struct pg *pg, int64_t most_ms, size_t *kept)
 }
 
 enum failure_class lease_give_back(struct pg *pg, int64_t store_id, const char *self) {
-    char id[24];
-    snprintf(id, sizeof(id), "%" PRId64, store_id);
-    const char *values[] = {id, self};
+    char id[PG_NUMBER_SIZE];
+    const char *values[] = {pg_number(id, store_id), self};
     return pg_ask(pg,
                   "UPDATE @.cursors SET shipper = NULL WHERE store_id = $1::integer AND "
                   "shipper = $2",

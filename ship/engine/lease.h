@@ -6,10 +6,6 @@
 // hindering each other; that rows come exactly once does not depend on it (engine/cursor.h).
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "ship/engine/pg.h"
 
 #define LEASE_HOLDER_SIZE 256

@@ -13,9 +13,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "client/common/clock.h"
 #include "protocol/base/buf.h"
-#include "ship/engine/target.h"
+#include "protocol/base/clock.h"
 #include "ship/engine/wait.h"
 
 #define WHAT_SIZE 160
@@ -50,10 +49,6 @@ struct pg {
     struct failure failure;
 };
 
-struct pg_rows {
-    PGresult *result;
-};
-
 const struct failure *pg_failure(const struct pg *pg) {
     return &pg->failure;
 }
@@ -71,7 +66,7 @@ void pg_say_what(struct pg *pg, const char *format, ...) {
 
 const char *pg_user(const struct pg *pg) {
     const char *user = PQuser(pg->conn);
-    return user ? user : "";
+    return user ?: "";
 }
 
 int pg_socket(const struct pg *pg) {
@@ -176,7 +171,7 @@ static enum failure_class connected(struct pg *pg, int64_t deadline) {
         }
         next = PQconnectPoll(pg->conn);
         bound_leave();
-        if (next == PGRES_POLLING_READING && clock_monotonic_ms() > deadline) {
+        if (next == PGRES_POLLING_READING && nvtxt_monotonic_ms() > deadline) {
             return late(pg);
         }
     }
@@ -228,7 +223,7 @@ enum failure_class pg_open(struct pg **opened, const struct pg_settings *setting
                              .stop_ms = settings->stop_ms};
     pg_say_what(pg, "a statement");
     connect_guard_begin(settings->stop_fd,
-                        settings->stop_ms ? settings->stop_ms - clock_monotonic_ms() : PG_STOP_MS,
+                        settings->stop_ms ? settings->stop_ms - nvtxt_monotonic_ms() : PG_STOP_MS,
                         settings->end);
     enum failure_class class = start(pg);
     connect_guard_end();
@@ -294,8 +289,7 @@ static void add_grant(struct pg *pg) {
         bool is_plain = !user[strspn(user, "abcdefghijklmnopqrstuvwxyz0123456789_")];
         char *quoted = is_plain ? NULL : PQescapeIdentifier(pg->conn, user, strlen(user));
         snprintf(pg->failure.sentence + len, sizeof(pg->failure.sentence) - len,
-                 ": GRANT %s_%s TO %s", pg->settings.schema, pg->settings.role,
-                 quoted ? quoted : user);
+                 ": GRANT %s_%s TO %s", pg->settings.schema, pg->settings.role, quoted ?: user);
         PQfreemem(quoted);
     }
 }
@@ -321,8 +315,8 @@ static enum failure_class refused(struct pg *pg, const PGresult *result) {
     enum failure_class class = failure_of_state(state, is_gone);
     bool is_told = class == FAILURE_ENGINE || class == FAILURE_NO_PARTITION;
     failure_set(&pg->failure, class, "%s%s%s%s%s%s%s%s", is_told ? "the engine refused " : "",
-                is_told ? pg->what : "", is_told ? ": " : "", primary ? primary : "for no reason",
-                detail ? ": " : "", detail ? detail : "", is_told && hint ? "; " : "",
+                is_told ? pg->what : "", is_told ? ": " : "", primary ?: "for no reason",
+                detail ? ": " : "", detail ?: "", is_told && hint ? "; " : "",
                 is_told && hint ? hint : "");
     snprintf(pg->failure.state, sizeof(pg->failure.state), "%s", state);
     add_grant(pg);
@@ -337,7 +331,7 @@ static enum failure_class next_result(struct pg *pg, int64_t deadline, PGresult 
     while (class == FAILURE_NONE && PQisBusy(pg->conn)) {
         class = wait_socket(pg, POLLIN, deadline);
         class = class ?: take_input(pg);
-        if (class == FAILURE_NONE && PQisBusy(pg->conn) && clock_monotonic_ms() > deadline) {
+        if (class == FAILURE_NONE && PQisBusy(pg->conn) && nvtxt_monotonic_ms() > deadline) {
             class = late(pg); // it says this and that, and not what it was asked
         }
     }
@@ -401,7 +395,7 @@ static const char *named(struct pg *pg, const char *sql) {
     }
     nvtxt_buf_add(&pg->sql, "", 1);
     if (nvtxt_buf_failed(&pg->sql)) {
-        failure_set(&pg->failure, FAILURE_MEMORY, "out of memory");
+        (void)pg_fail_memory(pg);
         return NULL;
     }
     return pg->sql.data;
@@ -418,10 +412,7 @@ static enum failure_class send_text(struct pg *pg, const char *sql) {
 
 enum failure_class pg_run(struct pg *pg, const char *sql) {
     enum failure_class class = send_text(pg, sql);
-    if (class) {
-        return class;
-    }
-    return finish(pg, deadline_of_answer(pg), NULL);
+    return class ?: finish(pg, deadline_of_answer(pg), NULL);
 }
 
 enum failure_class pg_ask(struct pg *pg, const char *sql, const char *const *values, size_t count,
@@ -438,41 +429,13 @@ enum failure_class pg_ask(struct pg *pg, const char *sql, const char *const *val
     }
     bound_begin(&pg->bound, ANSWER_BYTES, ANSWER_MEMORY); // the statement may be long
     PGresult *result = NULL;
-    enum failure_class class = finish(pg, deadline_of_answer(pg), &result);
-    struct pg_rows *made = class || !rows ? NULL : malloc(sizeof(*made));
-    if (!made) {
+    enum failure_class class = finish(pg, deadline_of_answer(pg), rows ? &result : NULL);
+    if (class) {
         PQclear(result);
-        return class || !rows ? class : failure_set(&pg->failure, FAILURE_MEMORY, "out of memory");
+    } else if (rows) {
+        *rows = (struct pg_rows *)result;
     }
-    made->result = result;
-    *rows = made;
-    return FAILURE_NONE;
-}
-
-void pg_rows_free(struct pg_rows *rows) {
-    if (rows) {
-        PQclear(rows->result);
-        free(rows);
-    }
-}
-
-size_t pg_rows_count(const struct pg_rows *rows) {
-    return (size_t)PQntuples(rows->result);
-}
-
-size_t pg_rows_changed(const struct pg_rows *rows) {
-    return (size_t)strtoull(PQcmdTuples(rows->result), NULL, 10);
-}
-
-const char *pg_text(const struct pg_rows *rows, size_t row, size_t column) {
-    return PQgetisnull(rows->result, (int)row, (int)column)
-               ? NULL
-               : PQgetvalue(rows->result, (int)row, (int)column);
-}
-
-int64_t pg_int(const struct pg_rows *rows, size_t row, size_t column) {
-    const char *text = pg_text(rows, row, column);
-    return text ? strtoll(text, NULL, 10) : 0;
+    return class;
 }
 
 enum failure_class pg_rollback(struct pg *pg) {
@@ -554,7 +517,7 @@ enum failure_class pg_copy_end(struct pg *pg) {
     if (class == FAILURE_NONE && PQputCopyEnd(pg->conn, NULL) != 1) {
         class = broken(pg);
     }
-    return class ? class : finish(pg, wait_deadline(&pg->wait, PG_STATEMENT_MS), NULL);
+    return class ?: finish(pg, wait_deadline(&pg->wait, PG_STATEMENT_MS), NULL);
 }
 
 enum failure_class pg_copy_out_begin(struct pg *pg, const char *sql) {
@@ -584,7 +547,7 @@ static int take_rows(struct pg *pg) {
 static enum failure_class read_row(struct pg *pg, int64_t deadline) {
     enum failure_class class = wait_socket(pg, POLLIN, deadline);
     class = class ?: take_input(pg);
-    return class == FAILURE_NONE && clock_monotonic_ms() > deadline ? late(pg) : class;
+    return class == FAILURE_NONE && nvtxt_monotonic_ms() > deadline ? late(pg) : class;
 }
 
 enum failure_class pg_copy_get(struct pg *pg, const char **data, size_t *len) {

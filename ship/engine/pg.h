@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ship/engine: the other end, a PostgreSQL database. pg is the connection, target says whereto, and
-// cancel breaks a statement off: only these three call libpq. wait waits for its socket,
-// connect_guard ends the program where nothing can be waited for. failure says what errors mean;
-// schema makes and checks the tables; cursor, lease and identity are the rows that say whose store
-// is how far. The room owns the connection. One thread. It knows neither the store's files nor what
-// the rows mean.
+// ship/engine: the other end, a PostgreSQL database. pg is the connection, pg_rows what it answers,
+// target says whereto, and cancel breaks a statement off: only these call libpq. wait waits for its
+// socket, connect_guard ends the program where nothing can be waited for. failure says what errors
+// mean; schema makes and checks the tables; cursor, lease and identity are the rows that say whose
+// store is how far. The room owns the connection. One thread. It knows neither the store's files
+// nor what the rows mean.
 //
 // A connection never blocks: each function waits for the socket, at most until a deadline. Once
 // `stop_fd` says that the program shall end, no wait ends later than PG_STOP_MS after that, and a
@@ -13,6 +13,7 @@
 // is of no use. Functions return an enum failure_class, with the sentence in pg_failure().
 #pragma once
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -73,9 +74,13 @@ enum failure_class pg_run(struct pg *pg, const char *sql);
 
 // Runs one unnamed statement with text values (NULL: NULL). `*rows` may be NULL when none are
 // wanted; else the caller frees it, also after a failure (it is NULL then).
-#define PG_VALUES_MAX 24
 enum failure_class pg_ask(struct pg *pg, const char *sql, const char *const *values, size_t count,
                           struct pg_rows **rows);
+
+// Back to no transaction. Fine when there is none, and on a connection that broke.
+enum failure_class pg_rollback(struct pg *pg);
+
+// ---- Rows and values (ship/engine/pg_rows.c) ----------------------------------------------------
 
 void pg_rows_free(struct pg_rows *rows); // NULL is fine
 size_t pg_rows_count(const struct pg_rows *rows);
@@ -83,8 +88,9 @@ size_t pg_rows_changed(const struct pg_rows *rows); // of INSERT, UPDATE, DELETE
 const char *pg_text(const struct pg_rows *rows, size_t row, size_t column); // NULL: NULL
 int64_t pg_int(const struct pg_rows *rows, size_t row, size_t column);      // 0: NULL
 
-// Back to no transaction. Fine when there is none, and on a connection that broke.
-enum failure_class pg_rollback(struct pg *pg);
+// A number as the text of a value, into `text`; returns it.
+#define PG_NUMBER_SIZE 24
+const char *pg_number(char text[PG_NUMBER_SIZE], int64_t value);
 
 // ---- COPY ---------------------------------------------------------------------------------------
 
@@ -99,3 +105,27 @@ enum failure_class pg_copy_end(struct pg *pg);
 // the next call.
 enum failure_class pg_copy_out_begin(struct pg *pg, const char *sql);
 enum failure_class pg_copy_get(struct pg *pg, const char **data, size_t *len);
+
+// ---- Connection strings (ship/engine/target.c) --------------------------------------------------
+//
+// Whether one can be used, and what it leaves open. Over TCP to another machine the server's
+// certificate and name are verified, unless the target, its service or libpq's environment says
+// otherwise (nvtxt-ship(1), "SECURITY"). Changes the environment of this process.
+
+// Whether a connection string can be used at all: it is well formed and without a password, also
+// within the value of dbname, which servers quote. "" is libpq's environment. `failure` has the
+// sentence.
+enum failure_class target_check(const char *target, struct failure *failure);
+
+// The key words to connect with, as PQconnectStartParams() takes them, where dbname is expanded.
+struct target_words {
+    const char *keys[8], *values[8]; // a NULL after the last
+    size_t count;
+    // A password file that others may use, so that libpq would warn and not read it; with a / after
+    // it, and "" when there is none. It is not given to libpq.
+    char open_file[PATH_MAX];
+};
+
+// `target` is borrowed for as long as the words are used.
+enum failure_class target_words(struct target_words *words, const char *target,
+                                struct failure *failure);

@@ -5,16 +5,6 @@
 // row security hides it, and a row that cannot be added tells.
 #include "ship/engine/cursor.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
-#define NUMBER_SIZE 24
-
-static const char *number(char text[NUMBER_SIZE], int64_t value) {
-    snprintf(text, NUMBER_SIZE, "%" PRId64, value);
-    return text;
-}
-
 enum failure_class cursor_refuse(struct pg *pg, const char *store, struct failure *failure) {
     return failure_set(failure, FAILURE_NOT_OURS, "the store %s belongs to another role than %s",
                        store, pg_user(pg));
@@ -72,12 +62,13 @@ static enum failure_class insert(struct pg *pg, const char *const *values) {
 static enum failure_class try_insert(struct pg *pg, const char *store, struct failure *failure) {
     struct pg_rows *rows = NULL;
     enum failure_class class = cursor_begin(pg);
-    class = class
-                ?: pg_ask(pg,
-                          "INSERT INTO @.stores (store_id, store, host) OVERRIDING SYSTEM VALUE "
-                          "VALUES (-1 - floor(random() * 2147483647)::integer, $1::uuid, '') ON "
-                          "CONFLICT (store) DO NOTHING",
-                          &store, 1, &rows);
+    if (class == 0) {
+        class = pg_ask(pg,
+                       "INSERT INTO @.stores (store_id, store, host) OVERRIDING SYSTEM VALUE "
+                       "VALUES (-1 - floor(random() * 2147483647)::integer, $1::uuid, '') ON "
+                       "CONFLICT (store) DO NOTHING",
+                       &store, 1, &rows);
+    }
     bool added = class == FAILURE_NONE && pg_rows_changed(rows) > 0;
     pg_rows_free(rows);
     class = class ?: pg_rollback(pg);
@@ -105,20 +96,20 @@ enum failure_class cursor_check_new(struct pg *pg, int64_t version, const char *
 
 enum failure_class cursor_add(struct pg *pg, int64_t version, const struct identity *identity,
                               const struct store_place *place, struct failure *failure) {
-    char text[7][NUMBER_SIZE];
+    char text[7][PG_NUMBER_SIZE];
     const char *values[] = {identity->store,
                             identity->host,
                             identity->labels,
                             identity->machine,
                             identity->path,
                             identity->product,
-                            number(text[0], (int64_t)place->segment),
-                            number(text[1], place->event_row),
-                            number(text[2], place->diagnostic_row),
-                            number(text[3], place->loss_row),
-                            number(text[4], place->batch),
-                            number(text[5], place->batch_ns),
-                            number(text[6], place->base)};
+                            pg_number(text[0], (int64_t)place->segment),
+                            pg_number(text[1], place->event_row),
+                            pg_number(text[2], place->diagnostic_row),
+                            pg_number(text[3], place->loss_row),
+                            pg_number(text[4], place->batch),
+                            pg_number(text[5], place->batch_ns),
+                            pg_number(text[6], place->base)};
     enum failure_class class = cursor_begin(pg);
     if (class == FAILURE_NONE && version < 2) {
         class = insert(pg, values);
@@ -139,9 +130,9 @@ enum failure_class cursor_add(struct pg *pg, int64_t version, const struct ident
 
 enum failure_class cursor_describe(struct pg *pg, int64_t version, int64_t store_id,
                                    const struct identity *identity) {
-    char id[NUMBER_SIZE];
-    const char *values[] = {number(id, store_id), identity->host, identity->labels,
-                            identity->machine,    identity->path, identity->product};
+    char id[PG_NUMBER_SIZE];
+    const char *values[] = {pg_number(id, store_id), identity->host, identity->labels,
+                            identity->machine,       identity->path, identity->product};
     if (version < 2) {
         return pg_ask(pg,
                       "UPDATE @.stores SET host = $2, labels = $3::jsonb, machine = $4, path = $5, "

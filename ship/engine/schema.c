@@ -202,7 +202,7 @@ static enum failure_class check_encoding(struct pg *pg, struct failure *failure)
     if (!encoding || strcmp(encoding, "UTF8") != 0) {
         class = failure_set(failure, FAILURE_ENCODING,
                             "the encoding of the database is %s: only UTF8 holds every text",
-                            encoding ? encoding : "unknown");
+                            encoding ?: "unknown");
     }
     pg_rows_free(rows);
     return class;

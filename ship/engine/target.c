@@ -3,17 +3,16 @@
 // What a target leaves open goes into libpq's environment variables, because they rank below the
 // target and its service file and above libpq's own defaults. The few for which it has no variable
 // become key words.
-#include "ship/engine/target.h"
+#include "ship/engine/pg.h"
 
-#include <errno.h>
 #include <libpq-fe.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "protocol/base/origin.h"
 
 static const char *value_of(const PQconninfoOption *options, const char *key) {
     for (; options && options->keyword; options++) {
@@ -98,7 +97,7 @@ static bool is_local(const char *host, size_t len) {
 }
 
 static bool all_local(const char *hosts) {
-    for (const char *at = hosts ? hosts : "";; at++) {
+    for (const char *at = hosts ?: "";; at++) {
         size_t len = strcspn(at, ",");
         if (!is_local(at, len)) {
             return false;
@@ -125,29 +124,29 @@ static const char *system_bundle(void) {
 static bool has_own_roots(void) {
     char path[4096];
     const char *home = getenv("HOME");
-    snprintf(path, sizeof(path), "%s/.postgresql/root.crt", home ? home : "");
+    snprintf(path, sizeof(path), "%s/.postgresql/root.crt", home ?: "");
     return home && access(path, F_OK) == 0;
 }
 
-static const char *effective(const PQconninfoOption *given, const PQconninfoOption *usual,
+static const char *effective(const PQconninfoOption *own, const PQconninfoOption *usual,
                              const char *key) {
-    const char *value = value_of(given, key);
-    return value ? value : value_of(usual, key);
+    const char *value = value_of(own, key);
+    return value ?: value_of(usual, key);
 }
 
 // libpq's defaults with the target's service: those of its file, the environment, its own.
-static PQconninfoOption *usual_of(const PQconninfoOption *given) {
-    const char *service = value_of(given, "service");
+static PQconninfoOption *usual_of(const PQconninfoOption *own) {
+    const char *service = value_of(own, "service");
     return service && setenv("PGSERVICE", service, 1) != 0 ? NULL : PQconndefaults();
 }
 
 // libpq warns on stderr, where only this program speaks. A file is no folder, so with a / after its
 // name there is none for libpq.
-static void find_open_file(struct target_words *words, const PQconninfoOption *given,
+static void find_open_file(struct target_words *words, const PQconninfoOption *own,
                            const PQconninfoOption *usual) {
-    const char *path = effective(given, usual, "passfile");
+    const char *path = effective(own, usual, "passfile");
     const char *home = getenv("HOME");
-    const char *folder = path && *path ? "" : home ? home : "";
+    const char *folder = path && *path ? "" : home ?: "";
     struct stat status;
     snprintf(words->open_file, sizeof(words->open_file), "%s%s", folder,
              path && *path ? path : "/.pgpass");
@@ -157,20 +156,20 @@ static void find_open_file(struct target_words *words, const PQconninfoOption *g
     strcpy(words->open_file + (is_open ? strlen(words->open_file) : 0), is_open ? "/" : "");
 }
 
-static int secure(struct target_words *words, const PQconninfoOption *given) {
+static int secure(struct target_words *words, const PQconninfoOption *own) {
     int added = getenv("PGSSLMODE") ? 0 : setenv("PGSSLMODE", "verify-full", 1) == 0 ? 1 : -1;
-    PQconninfoOption *usual = added < 0 ? NULL : usual_of(given);
+    PQconninfoOption *usual = added < 0 ? NULL : usual_of(own);
     if (!usual) {
-        return -ENOMEM;
+        return nvtxt_origin(-ENOMEM);
     }
-    const char *address = effective(given, usual, "hostaddr");
-    const char *hosts = address && *address ? address : effective(given, usual, "host");
-    const char *mode = effective(given, usual, "sslmode");
-    const char *roots = effective(given, usual, "sslrootcert");
+    const char *address = effective(own, usual, "hostaddr");
+    const char *hosts = address && *address ? address : effective(own, usual, "host");
+    const char *mode = effective(own, usual, "sslmode");
+    const char *roots = effective(own, usual, "sslrootcert");
     const char *bundle = system_bundle();
     bool unforced = added && all_local(hosts);
     bool verifies =
-        (!unforced || value_of(given, "sslmode")) && mode && strncmp(mode, "verify", 6) == 0;
+        (!unforced || value_of(own, "sslmode")) && mode && strncmp(mode, "verify", 6) == 0;
     if (unforced) {
         unsetenv("PGSSLMODE");
     }
@@ -178,36 +177,36 @@ static int secure(struct target_words *words, const PQconninfoOption *given) {
     if (verifies && !(roots && *roots) && !has_own_roots() && bundle) {
         r = setenv("PGSSLROOTCERT", bundle, 1);
     }
-    find_open_file(words, given, usual);
+    find_open_file(words, own, usual);
     PQconninfoFree(usual);
-    return r ? -ENOMEM : 0;
+    return r ? nvtxt_origin(-ENOMEM) : 0;
 }
 
-static void add(struct target_words *words, const char *key, const char *value) {
+static void add_word(struct target_words *words, const char *key, const char *value) {
     words->keys[words->count] = key;
     words->values[words->count++] = value;
 }
 
 enum failure_class target_words(struct target_words *words, const char *target,
                                 struct failure *failure) {
-    PQconninfoOption *given = parse(target, failure);
-    if (!given) {
+    PQconninfoOption *own = parse(target, failure);
+    if (!own) {
         return failure->class;
     }
     *words = (struct target_words){0};
-    add(words, "dbname", target);
-    add(words, "fallback_application_name", "nvtxt-ship");
-    add(words, "client_encoding", "UTF8");
-    if (!value_of(given, "keepalives_idle")) {
-        add(words, "keepalives_idle", "15");
+    add_word(words, "dbname", target);
+    add_word(words, "fallback_application_name", "nvtxt-ship");
+    add_word(words, "client_encoding", "UTF8");
+    if (!value_of(own, "keepalives_idle")) {
+        add_word(words, "keepalives_idle", "15");
     }
-    if (!value_of(given, "tcp_user_timeout")) {
-        add(words, "tcp_user_timeout", "30000");
+    if (!value_of(own, "tcp_user_timeout")) {
+        add_word(words, "tcp_user_timeout", "30000");
     }
-    int r = secure(words, given);
-    PQconninfoFree(given);
+    int r = secure(words, own);
+    PQconninfoFree(own);
     if (r == 0 && *words->open_file) {
-        add(words, "passfile", words->open_file);
+        add_word(words, "passfile", words->open_file);
     }
     return r < 0 ? failure_set(failure, FAILURE_MEMORY, "out of memory") : FAILURE_NONE;
 }

@@ -34,7 +34,7 @@ int64_t wait_deadline(const struct wait *wait, int64_t ms);
 // wait_result or -errno.
 int wait_for(struct wait *wait, int fd, short events, int64_t deadline, bool may_break);
 
-// ---- Breaking a statement off (engine/cancel.c) -------------------------------------------------
+// ---- Breaking a statement off (ship/engine/cancel.c) --------------------------------------------
 
 struct pg_conn; // libpq's PGconn
 
@@ -42,7 +42,7 @@ struct pg_conn; // libpq's PGconn
 // own, for which libpq waits as long as it likes; so a child process asks, and nobody waits for it.
 void cancel_statement(struct pg_conn *conn);
 
-// ---- Names that are looked up (engine/connect_guard.c) ------------------------------------------
+// ---- Names that are looked up (ship/engine/connect_guard.c) -------------------------------------
 //
 // Ends the program while a name of the engine's host is looked up: that is the only wait that no
 // deadline ends, because the system's resolver does not return. Nothing is lost then: no
@@ -53,7 +53,7 @@ void cancel_statement(struct pg_conn *conn);
 void connect_guard_begin(int stop_fd, int64_t limit_ms, void (*end)(void));
 void connect_guard_end(void);
 
-// ---- How much an answer may take (engine/bound.c) -----------------------------------------------
+// ---- How much an answer may take (ship/engine/bound.c) ------------------------------------------
 //
 // libpq keeps what the engine says until it is asked for it, and makes room for as many bytes as
 // the engine says that a message has. So bytes are counted before it reads them, and while it reads

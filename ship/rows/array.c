@@ -4,9 +4,7 @@
 // in it are only text.
 #include "ship/rows/array.h"
 
-#include <errno.h>
-
-#include "ship/rows/text.h"
+#include "protocol/base/origin.h"
 
 // A column of a usual chunk of rows has less.
 #define KEPT_BYTES ((size_t)1 << 20)
@@ -97,7 +95,7 @@ int arrays_finish(struct arrays *arrays, const char **values) {
         nvtxt_buf_add_string(column, i < arrays->singles ? "" : "}");
         nvtxt_buf_add(column, "", 1);
         if (nvtxt_buf_failed(column)) {
-            return -ENOMEM;
+            return nvtxt_origin(-ENOMEM);
         }
         values[i] = column->data;
     }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "protocol/base/buf.h"
+#include "protocol/base/slice.h"
 #include "store/follow/follow_rows.h"
 
 #define ARRAYS_MAX 24
@@ -35,3 +36,7 @@ void arrays_next_row(struct arrays *arrays);
 // Ends the arrays. `values` has room for ARRAYS_MAX; they live until the next change. Returns 0 or
 // -ENOMEM.
 int arrays_finish(struct arrays *arrays, const char **values);
+
+// Appends a text of a store as the engine takes it (ship/rows/text.c). What is not UTF-8, and each
+// NUL, becomes U+FFFD.
+void row_text_add(struct nvtxt_buf *out, struct nvtxt_slice text);

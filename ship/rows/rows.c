@@ -9,7 +9,7 @@
 #include <endian.h>
 #include <string.h>
 
-#include "ship/rows/text.h"
+#include "ship/rows/array.h"
 #include "store/read/event_members.h"
 
 #define US_TO_2000 INT64_C(946684800000000)
@@ -98,10 +98,6 @@ static void add_text(struct nvtxt_buf *out, struct nvtxt_slice text) {
 
 // ---- Columns that may be left out ---------------------------------------------------------------
 
-static bool is_real(const struct nvtxt_payload *payload) {
-    return payload->kind == NVTXT_PAYLOAD_DOUBLE || payload->kind == NVTXT_PAYLOAD_FLOAT;
-}
-
 static unsigned needed(const struct store_follow_event *row) {
     const struct store_read_event *event = &row->event;
     unsigned columns = 0;
@@ -112,7 +108,8 @@ static unsigned needed(const struct store_follow_event *row) {
     columns |= event->ended_elsewhere ? BIT(END_TID) : 0;
     columns |= event->json.len ? BIT(JSON) : 0;
     if (event->payload.kind != NVTXT_PAYLOAD_NONE) {
-        columns |= BIT(PAYLOAD_TYPE) | (is_real(&event->payload) ? BIT(REAL) : BIT(INT64));
+        columns |= BIT(PAYLOAD_TYPE) |
+                   (nvtxt_payload_is_real(event->payload.kind) ? BIT(REAL) : BIT(INT64));
     }
     return columns;
 }

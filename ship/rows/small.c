@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // $1 is the store in every statement, and mostly $2 the segment; the arrays follow. A function
-// fills the arrays row by row and names the statement; run() does the rest.
+// fills the arrays with the values of a row; run_statement() does the rest.
 #include "ship/rows/small.h"
 
 void small_deinit(struct small *small) {
@@ -22,7 +22,7 @@ static struct arrays *for_segment(struct small *small) {
     return &small->arrays;
 }
 
-static enum failure_class run(struct small *small, const char *sql) {
+static enum failure_class run_statement(struct small *small, const char *sql) {
     const char *values[ARRAYS_MAX];
     if (arrays_finish(&small->arrays, values) < 0) {
         return pg_fail_memory(small->pg);
@@ -32,71 +32,24 @@ static enum failure_class run(struct small *small, const char *sql) {
     return class;
 }
 
-// ---- Segments and what never changes ------------------------------------------------------------
+// ---- Single rows --------------------------------------------------------------------------------
 
 enum failure_class small_segment(struct small *small, const struct store_follow_segment *segment,
                                  int64_t events, int64_t last_ns, bool complete) {
     struct arrays *arrays = for_store(small);
     arrays_set_int(arrays, (int64_t)segment->number);
-    arrays_set_text(arrays, nvtxt_slice_of(segment->name ? segment->name : ""));
+    arrays_set_text(arrays, nvtxt_slice_of(segment->name ?: ""));
     arrays_set_int(arrays, segment->started_ns);
     arrays_set_int(arrays, events);
     arrays_set_int(arrays, last_ns);
     arrays_set_int(arrays, complete);
-    return run(small,
-               "INSERT INTO @.segments AS s (store_id, segment, name, started, events, last, "
+    return run_statement(
+        small, "INSERT INTO @.segments AS s (store_id, segment, name, started, events, last, "
                "complete) VALUES ($1::integer, $2::bigint, $3, @.at(nullif($4::bigint, 0)), "
                "$5::bigint, @.at(nullif($6::bigint, 0)), $7::integer <> 0) "
                "ON CONFLICT (store_id, segment) DO UPDATE SET events = s.events + "
                "excluded.events, last = greatest(s.last, excluded.last), "
                "complete = s.complete OR excluded.complete");
-}
-
-enum failure_class small_diagnostics(struct small *small,
-                                     const struct store_follow_diagnostic *rows, size_t count) {
-    struct arrays *arrays = for_segment(small);
-    for (size_t i = 0; i < count; i++) {
-        arrays_int(arrays, rows[i].row);
-        arrays_maybe(arrays, rows[i].source_id);
-        arrays_maybe(arrays, rows[i].line);
-        arrays_maybe(arrays, rows[i].column);
-        arrays_text(arrays, rows[i].severity);
-        arrays_text(arrays, rows[i].stage);
-        arrays_text(arrays, rows[i].code);
-        arrays_text(arrays, rows[i].message);
-        arrays_text(arrays, rows[i].excerpt);
-        arrays_maybe(arrays, rows[i].at_ns);
-        arrays_next_row(arrays);
-    }
-    return run(small,
-               "INSERT INTO @.diagnostics (store_id, segment, row_id, source_id, line, col, "
-               "severity, stage, code, message, excerpt, at) SELECT $1::integer, $2::bigint, "
-               "r.row_id, r.source_id, r.line, r.col, r.severity, r.stage, r.code, r.message, "
-               "r.excerpt, @.at(r.ns) FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], "
-               "$6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], "
-               "$12::bigint[]) AS r (row_id, source_id, line, col, severity, stage, code, "
-               "message, excerpt, ns) ON CONFLICT DO NOTHING");
-}
-
-enum failure_class small_losses(struct small *small, const struct store_follow_loss *rows,
-                                size_t count) {
-    struct arrays *arrays = for_segment(small);
-    for (size_t i = 0; i < count; i++) {
-        arrays_int(arrays, rows[i].row);
-        arrays_maybe(arrays, rows[i].at_ns);
-        arrays_maybe(arrays, rows[i].source_id);
-        arrays_maybe(arrays, rows[i].uid);
-        arrays_maybe(arrays, rows[i].pid);
-        arrays_text_or_empty(arrays, rows[i].reason);
-        arrays_int(arrays, rows[i].count);
-        arrays_next_row(arrays);
-    }
-    return run(small, "INSERT INTO @.losses (store_id, segment, row_id, at, source_id, uid, pid, "
-                      "reason, count) SELECT $1::integer, $2::bigint, r.row_id, @.at(r.ns), "
-                      "r.source_id, r.uid, r.pid, r.reason, r.count FROM unnest($3::bigint[], "
-                      "$4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], "
-                      "$9::bigint[]) AS r (row_id, ns, source_id, uid, pid, reason, count) "
-                      "ON CONFLICT DO NOTHING");
 }
 
 enum failure_class small_own_loss(struct small *small, int64_t segment, int64_t row,
@@ -106,12 +59,144 @@ enum failure_class small_own_loss(struct small *small, int64_t segment, int64_t 
     arrays_set_int(arrays, row);
     arrays_set_text(arrays, nvtxt_slice_of(reason));
     arrays_set_int(arrays, count);
-    return run(small, "INSERT INTO @.losses (store_id, segment, row_id, at, reason, count) VALUES "
-                      "($1::integer, $2::bigint, $3::bigint, clock_timestamp(), $4, $5::bigint) "
-                      "ON CONFLICT DO NOTHING");
+    return run_statement(
+        small, "INSERT INTO @.losses (store_id, segment, row_id, at, reason, count) VALUES "
+               "($1::integer, $2::bigint, $3::bigint, clock_timestamp(), $4, $5::bigint) "
+               "ON CONFLICT DO NOTHING");
 }
 
-// ---- What changes -------------------------------------------------------------------------------
+// ---- Tables -------------------------------------------------------------------------------------
+
+static void add_diagnostic(struct arrays *arrays, const void *at) {
+    const struct store_follow_diagnostic *row = at;
+    arrays_int(arrays, row->row);
+    arrays_maybe(arrays, row->source_id);
+    arrays_maybe(arrays, row->line);
+    arrays_maybe(arrays, row->column);
+    arrays_text(arrays, row->severity);
+    arrays_text(arrays, row->stage);
+    arrays_text(arrays, row->code);
+    arrays_text(arrays, row->message);
+    arrays_text(arrays, row->excerpt);
+    arrays_maybe(arrays, row->at_ns);
+}
+
+static void add_loss(struct arrays *arrays, const void *at) {
+    const struct store_follow_loss *row = at;
+    arrays_int(arrays, row->row);
+    arrays_maybe(arrays, row->at_ns);
+    arrays_maybe(arrays, row->source_id);
+    arrays_maybe(arrays, row->uid);
+    arrays_maybe(arrays, row->pid);
+    arrays_text_or_empty(arrays, row->reason);
+    arrays_int(arrays, row->count);
+}
+
+static void add_source(struct arrays *arrays, const void *at) {
+    const struct store_follow_source *row = at;
+    const struct nvtxt_slice texts[] = {row->kind,         row->session,   row->name,
+                                        row->display_name, row->peer_comm, row->ended};
+    const struct store_maybe numbers[] = {
+        row->peer_pid, row->peer_uid, row->peer_gid, row->opened_ns, row->closed_ns, row->lines,
+        row->events,   row->warnings, row->errors,   row->first_ns,  row->last_ns};
+    arrays_int(arrays, row->id);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        arrays_text(arrays, texts[i]);
+    }
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        arrays_maybe(arrays, numbers[i]);
+    }
+}
+
+static void add_domain(struct arrays *arrays, const void *at) {
+    const struct store_follow_domain *row = at;
+    arrays_int(arrays, row->id);
+    arrays_text_or_empty(arrays, row->name);
+}
+
+static void add_name(struct arrays *arrays, const void *at) {
+    const struct store_follow_name *row = at;
+    arrays_int(arrays, row->id);
+    arrays_text_or_empty(arrays, row->name);
+}
+
+static void add_category(struct arrays *arrays, const void *at) {
+    const struct store_follow_category *row = at;
+    arrays_int(arrays, row->domain_id);
+    arrays_int(arrays, row->pid);
+    arrays_int(arrays, row->category);
+    arrays_text_or_empty(arrays, row->name);
+}
+
+// Of sources, a row of an older segment never replaces that of a newer one.
+static const struct {
+    struct arrays *(*begin)(struct small *small);
+    void (*add)(struct arrays *arrays, const void *row);
+    size_t row_size;
+    const char *sql;
+} tables[] = {
+    [STORE_FOLLOW_DIAGNOSTICS] =
+        {for_segment, add_diagnostic, sizeof(struct store_follow_diagnostic),
+         "INSERT INTO @.diagnostics (store_id, segment, row_id, source_id, line, col, "
+         "severity, stage, code, message, excerpt, at) SELECT $1::integer, $2::bigint, "
+         "r.row_id, r.source_id, r.line, r.col, r.severity, r.stage, r.code, r.message, "
+         "r.excerpt, @.at(r.ns) FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], "
+         "$6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], "
+         "$12::bigint[]) AS r (row_id, source_id, line, col, severity, stage, code, "
+         "message, excerpt, ns) ON CONFLICT DO NOTHING"},
+    [STORE_FOLLOW_LOSSES] =
+        {for_segment, add_loss, sizeof(struct store_follow_loss),
+         "INSERT INTO @.losses (store_id, segment, row_id, at, source_id, uid, pid, "
+         "reason, count) SELECT $1::integer, $2::bigint, r.row_id, @.at(r.ns), "
+         "r.source_id, r.uid, r.pid, r.reason, r.count FROM unnest($3::bigint[], "
+         "$4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], "
+         "$9::bigint[]) AS r (row_id, ns, source_id, uid, pid, reason, count) "
+         "ON CONFLICT DO NOTHING"},
+    [STORE_FOLLOW_SOURCES] =
+        {for_segment, add_source, sizeof(struct store_follow_source),
+         "INSERT INTO @.sources AS s (store_id, segment, source_id, kind, session, name, "
+         "display_name, peer_comm, ended, peer_pid, peer_uid, peer_gid, opened, closed, lines, "
+         "events, warnings, errors, first_ns, last_ns) SELECT $1::integer, $2::bigint, "
+         "r.source_id, r.kind, r.session, r.name, r.display_name, r.peer_comm, r.ended, "
+         "r.peer_pid, r.peer_uid, r.peer_gid, @.at(r.opened), @.at(r.closed), r.lines, r.events, "
+         "r.warnings, r.errors, r.first_ns, r.last_ns FROM unnest($3::bigint[], $4::text[], "
+         "$5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], "
+         "$11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], "
+         "$16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[]) AS r "
+         "(source_id, kind, session, name, display_name, peer_comm, ended, peer_pid, peer_uid, "
+         "peer_gid, opened, closed, lines, events, warnings, errors, first_ns, last_ns) "
+         "ON CONFLICT (store_id, source_id) DO UPDATE SET segment = excluded.segment, "
+         "kind = excluded.kind, session = excluded.session, name = excluded.name, "
+         "display_name = excluded.display_name, peer_comm = excluded.peer_comm, "
+         "ended = excluded.ended, peer_pid = excluded.peer_pid, peer_uid = excluded.peer_uid, "
+         "peer_gid = excluded.peer_gid, opened = excluded.opened, closed = excluded.closed, "
+         "lines = excluded.lines, events = excluded.events, warnings = excluded.warnings, "
+         "errors = excluded.errors, first_ns = excluded.first_ns, last_ns = excluded.last_ns "
+         "WHERE s.segment <= excluded.segment"},
+    [STORE_FOLLOW_DOMAINS] =
+        {for_store, add_domain, sizeof(struct store_follow_domain),
+         "INSERT INTO @.domains (store_id, domain_id, name) SELECT $1::integer, r.id, "
+         "r.name FROM unnest($2::bigint[], $3::text[]) AS r (id, name) "
+         "ON CONFLICT (store_id, domain_id) DO UPDATE SET name = excluded.name"},
+    [STORE_FOLLOW_PROCESSES] =
+        {for_segment, add_name, sizeof(struct store_follow_name),
+         "INSERT INTO @.processes (store_id, segment, pid, name) SELECT $1::integer, "
+         "$2::bigint, r.id, r.name FROM unnest($3::bigint[], $4::text[]) AS r (id, name) "
+         "ON CONFLICT (store_id, segment, pid) DO UPDATE SET name = excluded.name"},
+    [STORE_FOLLOW_THREADS] =
+        {for_segment, add_name, sizeof(struct store_follow_name),
+         "INSERT INTO @.threads (store_id, segment, global_tid, name) SELECT "
+         "$1::integer, $2::bigint, r.id, r.name FROM unnest($3::bigint[], $4::text[]) AS "
+         "r (id, name) ON CONFLICT (store_id, segment, global_tid) DO UPDATE SET "
+         "name = excluded.name"},
+    [STORE_FOLLOW_CATEGORIES] =
+        {for_segment, add_category, sizeof(struct store_follow_category),
+         "INSERT INTO @.categories (store_id, segment, domain_id, pid, category, name) "
+         "SELECT $1::integer, $2::bigint, r.domain_id, r.pid, r.category, r.name FROM "
+         "unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::text[]) AS r (domain_id, "
+         "pid, category, name) ON CONFLICT (store_id, segment, domain_id, pid, category) "
+         "DO UPDATE SET name = excluded.name"},
+};
 
 static enum failure_class add_logs(struct small *small, const struct store_follow_source *rows,
                                    size_t count) {
@@ -124,117 +209,27 @@ static enum failure_class add_logs(struct small *small, const struct store_follo
             arrays_next_row(arrays);
         }
     }
-    return has_some ? run(small, "INSERT INTO @.logs (store_id, source_id) SELECT $1::integer, "
-                                 "r.id FROM unnest($2::bigint[]) AS r (id) ON CONFLICT DO NOTHING")
-                    : FAILURE_NONE;
+    return has_some
+               ? run_statement(small,
+                               "INSERT INTO @.logs (store_id, source_id) SELECT $1::integer, "
+                               "r.id FROM unnest($2::bigint[]) AS r (id) ON CONFLICT DO NOTHING")
+               : FAILURE_NONE;
 }
 
-// A row of an older segment never replaces that of a newer one.
-enum failure_class small_sources(struct small *small, const struct store_follow_source *rows,
-                                 size_t count) {
-    enum failure_class class = small->adds_logs ? add_logs(small, rows, count) : FAILURE_NONE;
+enum failure_class small_rows(struct small *small, enum store_follow_table table, const void *rows,
+                              size_t count) {
+    enum failure_class class = table == STORE_FOLLOW_SOURCES && small->adds_logs
+                                   ? add_logs(small, rows, count)
+                                   : FAILURE_NONE;
     if (class) {
         return class;
     }
-    struct arrays *arrays = for_segment(small);
+    struct arrays *arrays = tables[table].begin(small);
     for (size_t i = 0; i < count; i++) {
-        const struct store_follow_source *row = &rows[i];
-        const struct nvtxt_slice texts[] = {row->kind,         row->session,   row->name,
-                                            row->display_name, row->peer_comm, row->ended};
-        const struct store_maybe numbers[] = {
-            row->peer_pid, row->peer_uid, row->peer_gid, row->opened_ns, row->closed_ns, row->lines,
-            row->events,   row->warnings, row->errors,   row->first_ns,  row->last_ns};
-        arrays_int(arrays, row->id);
-        for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
-            arrays_text(arrays, texts[k]);
-        }
-        for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++) {
-            arrays_maybe(arrays, numbers[k]);
-        }
+        tables[table].add(arrays, (const char *)rows + i * tables[table].row_size);
         arrays_next_row(arrays);
     }
-    return run(
-        small,
-        "INSERT INTO @.sources AS s (store_id, segment, source_id, kind, session, name, "
-        "display_name, peer_comm, ended, peer_pid, peer_uid, peer_gid, opened, closed, lines, "
-        "events, warnings, errors, first_ns, last_ns) SELECT $1::integer, $2::bigint, "
-        "r.source_id, r.kind, r.session, r.name, r.display_name, r.peer_comm, r.ended, "
-        "r.peer_pid, r.peer_uid, r.peer_gid, @.at(r.opened), @.at(r.closed), r.lines, r.events, "
-        "r.warnings, r.errors, r.first_ns, r.last_ns FROM unnest($3::bigint[], $4::text[], "
-        "$5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], "
-        "$11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], "
-        "$16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[]) AS r "
-        "(source_id, kind, session, name, display_name, peer_comm, ended, peer_pid, peer_uid, "
-        "peer_gid, opened, closed, lines, events, warnings, errors, first_ns, last_ns) "
-        "ON CONFLICT (store_id, source_id) DO UPDATE SET segment = excluded.segment, "
-        "kind = excluded.kind, session = excluded.session, name = excluded.name, "
-        "display_name = excluded.display_name, peer_comm = excluded.peer_comm, "
-        "ended = excluded.ended, peer_pid = excluded.peer_pid, peer_uid = excluded.peer_uid, "
-        "peer_gid = excluded.peer_gid, opened = excluded.opened, closed = excluded.closed, "
-        "lines = excluded.lines, events = excluded.events, warnings = excluded.warnings, "
-        "errors = excluded.errors, first_ns = excluded.first_ns, last_ns = excluded.last_ns "
-        "WHERE s.segment <= excluded.segment");
-}
-
-enum failure_class small_domains(struct small *small, const struct store_follow_domain *rows,
-                                 size_t count) {
-    struct arrays *arrays = for_store(small);
-    for (size_t i = 0; i < count; i++) {
-        arrays_int(arrays, rows[i].id);
-        arrays_text_or_empty(arrays, rows[i].name);
-        arrays_next_row(arrays);
-    }
-    return run(small, "INSERT INTO @.domains (store_id, domain_id, name) SELECT $1::integer, r.id, "
-                      "r.name FROM unnest($2::bigint[], $3::text[]) AS r (id, name) "
-                      "ON CONFLICT (store_id, domain_id) DO UPDATE SET name = excluded.name");
-}
-
-static enum failure_class names(struct small *small, const char *sql,
-                                const struct store_follow_name *rows, size_t count) {
-    struct arrays *arrays = for_segment(small);
-    for (size_t i = 0; i < count; i++) {
-        arrays_int(arrays, rows[i].id);
-        arrays_text_or_empty(arrays, rows[i].name);
-        arrays_next_row(arrays);
-    }
-    return run(small, sql);
-}
-
-enum failure_class small_processes(struct small *small, const struct store_follow_name *rows,
-                                   size_t count) {
-    return names(small,
-                 "INSERT INTO @.processes (store_id, segment, pid, name) SELECT $1::integer, "
-                 "$2::bigint, r.id, r.name FROM unnest($3::bigint[], $4::text[]) AS r (id, name) "
-                 "ON CONFLICT (store_id, segment, pid) DO UPDATE SET name = excluded.name",
-                 rows, count);
-}
-
-enum failure_class small_threads(struct small *small, const struct store_follow_name *rows,
-                                 size_t count) {
-    return names(small,
-                 "INSERT INTO @.threads (store_id, segment, global_tid, name) SELECT "
-                 "$1::integer, $2::bigint, r.id, r.name FROM unnest($3::bigint[], $4::text[]) AS "
-                 "r (id, name) ON CONFLICT (store_id, segment, global_tid) DO UPDATE SET "
-                 "name = excluded.name",
-                 rows, count);
-}
-
-enum failure_class small_categories(struct small *small, const struct store_follow_category *rows,
-                                    size_t count) {
-    struct arrays *arrays = for_segment(small);
-    for (size_t i = 0; i < count; i++) {
-        arrays_int(arrays, rows[i].domain_id);
-        arrays_int(arrays, rows[i].pid);
-        arrays_int(arrays, rows[i].category);
-        arrays_text_or_empty(arrays, rows[i].name);
-        arrays_next_row(arrays);
-    }
-    return run(small,
-               "INSERT INTO @.categories (store_id, segment, domain_id, pid, category, name) "
-               "SELECT $1::integer, $2::bigint, r.domain_id, r.pid, r.category, r.name FROM "
-               "unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::text[]) AS r (domain_id, "
-               "pid, category, name) ON CONFLICT (store_id, segment, domain_id, pid, category) "
-               "DO UPDATE SET name = excluded.name");
+    return run_statement(small, tables[table].sql);
 }
 
 // ---- Open ranges --------------------------------------------------------------------------------
@@ -249,9 +244,9 @@ enum failure_class small_categories(struct small *small, const struct store_foll
 
 enum failure_class small_free_ranges(struct small *small) {
     for_store(small);
-    return run(small, small->frees ? FREE
-                          " WHERE o.store_id = $1::integer AND o.start_ns IS NOT NULL"
-                                   : "DELETE FROM @.open_ranges WHERE store_id = $1::integer");
+    return run_statement(
+        small, small->frees ? FREE " WHERE o.store_id = $1::integer AND o.start_ns IS NOT NULL"
+                            : "DELETE FROM @.open_ranges WHERE store_id = $1::integer");
 }
 
 static void add_key(struct arrays *arrays, const struct store_follow_range_key *key) {
@@ -260,23 +255,24 @@ static void add_key(struct arrays *arrays, const struct store_follow_range_key *
     arrays_next_row(arrays);
 }
 
-static enum failure_class free_some(struct small *small, const struct store_follow_open *open) {
+static enum failure_class free_some(struct small *small, const struct store_follow_opens *open) {
     struct arrays *arrays = for_store(small);
     for (size_t i = 0; i < open->went_count; i++) {
         add_key(arrays, &open->went[i]);
     }
-    return run(small, small->frees ? FREE " FROM " KEYS OF_KEYS
-                                   : "DELETE FROM @.open_ranges AS o USING " KEYS OF_KEYS);
+    return run_statement(small, small->frees
+                                    ? FREE " FROM " KEYS OF_KEYS
+                                    : "DELETE FROM @.open_ranges AS o USING " KEYS OF_KEYS);
 }
 
 // Gives free rows the keys of ranges that have none yet.
-static enum failure_class take_free(struct small *small, const struct store_follow_open *open) {
+static enum failure_class take_free(struct small *small, const struct store_follow_opens *open) {
     struct arrays *arrays = for_store(small);
     for (size_t i = 0; i < open->came_count; i++) {
         add_key(arrays, &open->came[i].key);
     }
-    return run(small,
-               "UPDATE @.open_ranges AS o SET source_id = c.source_id, seq = c.seq FROM (SELECT "
+    return run_statement(
+        small, "UPDATE @.open_ranges AS o SET source_id = c.source_id, seq = c.seq FROM (SELECT "
                "o.source_id AS old_source, o.seq AS old_seq, row_number() OVER () AS n FROM "
                "@.open_ranges AS o WHERE o.store_id = $1::integer AND o.start_ns IS NULL AND NOT "
                "EXISTS (SELECT FROM " KEYS OF_KEYS ") LIMIT cardinality($2::bigint[])) AS f JOIN "
@@ -286,7 +282,7 @@ static enum failure_class take_free(struct small *small, const struct store_foll
                "f.old_source AND o.seq = f.old_seq");
 }
 
-enum failure_class small_open_ranges(struct small *small, const struct store_follow_open *open) {
+enum failure_class small_open_ranges(struct small *small, const struct store_follow_opens *open) {
     enum failure_class class = open->all          ? small_free_ranges(small)
                                : open->went_count ? free_some(small, open)
                                                   : FAILURE_NONE;
@@ -310,8 +306,8 @@ enum failure_class small_open_ranges(struct small *small, const struct store_fol
         arrays_text(arrays, row->text);
         arrays_next_row(arrays);
     }
-    return run(small,
-               "INSERT INTO @.open_ranges (store_id, source_id, seq, global_tid, event_type, "
+    return run_statement(
+        small, "INSERT INTO @.open_ranges (store_id, source_id, seq, global_tid, event_type, "
                "start_ns, domain_id, category, color, text) SELECT $1::integer, r.* FROM "
                "unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::bigint[], "
                "$7::bigint[], $8::bigint[], $9::bigint[], $10::text[]) AS r ON CONFLICT "

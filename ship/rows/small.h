@@ -5,18 +5,16 @@
 // losses, which never change. No statement waits for another host's.
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "ship/engine/pg.h"
 #include "ship/rows/array.h"
-#include "store/follow/follow_rows.h"
 
 struct small {
     struct pg *pg; // borrowed
     int64_t store_id;
     int64_t segment; // that the rows are of
-    bool adds_logs;  // small_sources() also says which of them are logs
+    bool adds_logs;  // of sources, it is also said which of them are logs
     bool frees;      // rows of open ranges that end are kept for others, as of version 2
     struct arrays arrays;
 };
@@ -26,24 +24,13 @@ void small_deinit(struct small *small); // zeroed is fine
 enum failure_class small_segment(struct small *small, const struct store_follow_segment *segment,
                                  int64_t events, int64_t last_ns, bool complete);
 
-enum failure_class small_diagnostics(struct small *small,
-                                     const struct store_follow_diagnostic *rows, size_t count);
-enum failure_class small_losses(struct small *small, const struct store_follow_loss *rows,
-                                size_t count);
+// Rows of a table, as a follower hands them out.
+enum failure_class small_rows(struct small *small, enum store_follow_table table, const void *rows,
+                              size_t count);
 
 // A loss that is found out on the way: of segments that are gone, of rows that are too old.
 enum failure_class small_own_loss(struct small *small, int64_t segment, int64_t row,
                                   const char *reason, int64_t count);
 
-enum failure_class small_sources(struct small *small, const struct store_follow_source *rows,
-                                 size_t count);
-enum failure_class small_domains(struct small *small, const struct store_follow_domain *rows,
-                                 size_t count);
-enum failure_class small_processes(struct small *small, const struct store_follow_name *rows,
-                                   size_t count);
-enum failure_class small_threads(struct small *small, const struct store_follow_name *rows,
-                                 size_t count);
-enum failure_class small_categories(struct small *small, const struct store_follow_category *rows,
-                                    size_t count);
-enum failure_class small_open_ranges(struct small *small, const struct store_follow_open *open);
+enum failure_class small_open_ranges(struct small *small, const struct store_follow_opens *open);
 enum failure_class small_free_ranges(struct small *small); // none is open

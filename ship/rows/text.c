@@ -2,7 +2,7 @@
 //
 // Nearly every text is ASCII, so eight bytes are looked at at once: none may be zero or have its
 // highest bit set. Only a text that fails this is read character by character.
-#include "ship/rows/text.h"
+#include "ship/rows/array.h"
 
 #include <stdint.h>
 
@@ -40,6 +40,6 @@ void row_text_add(struct nvtxt_buf *out, struct nvtxt_slice text) {
         } else {
             nvtxt_buf_add(out, "\xEF\xBF\xBD", 3);
         }
-        at += len ? len : 1;
+        at += len ?: 1;
     }
 }

@@ -5,12 +5,12 @@
 // that name. So all tables of such names are looked at, each with what is left to do. Another
 // maintain may run at the same time: a step that it took is no failure. DETACH waits for each
 // transaction that wrote events, of any day; so those of shippers that stay open are ended.
-#include "ship/tools/maintain.h"
+#include "ship/tools/tools.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "client/common/clock.h"
+#include "protocol/base/clock.h"
 
 #define PATIENCE_MS 15000 // longer than a lock is waited for, twice
 #define TRIES 10          // without less work
@@ -111,25 +111,28 @@ static enum failure_class run_all(struct pg *pg, const struct schema_facts *fact
         class = class ?: remove_segments(pg);
     }
     pg_say_what(pg, "to remove old diagnostics and losses");
-    class = class
-                ?: pg_run(pg, "DELETE FROM @.diagnostics WHERE at < (" OLD_DAY
-                              ")::timestamp AT TIME ZONE 'UTC'");
-    return class
-               ?: pg_run(pg, "DELETE FROM @.losses WHERE at < (" OLD_DAY
-                             ")::timestamp AT TIME ZONE 'UTC'");
+    if (class == 0) {
+        class = pg_run(pg, "DELETE FROM @.diagnostics WHERE at < (" OLD_DAY
+                           ")::timestamp AT TIME ZONE 'UTC'");
+    }
+    if (class != 0) {
+        return class;
+    }
+    return pg_run(pg,
+                  "DELETE FROM @.losses WHERE at < (" OLD_DAY ")::timestamp AT TIME ZONE 'UTC'");
 }
 
 // What waited for a lock in vain is done anew for as long as an open transaction may be the reason
 // that becomes old enough to be ended.
 static enum failure_class run_until_done(struct pg *pg, const struct schema_facts *facts,
                                          const char *schema, struct sessions *sessions) {
-    int64_t until = clock_monotonic_ms() + SESSIONS_OLD_MS + PATIENCE_MS;
+    int64_t until = nvtxt_monotonic_ms() + SESSIONS_OLD_MS + PATIENCE_MS;
     for (;;) {
         enum failure_class class = sessions_look(pg, schema, sessions);
         size_t open = sessions->count;
         class = class ?: run_all(pg, facts);
         bool waited = class && strcmp(pg_failure(pg)->state, FAILURE_LOCK_TIMEOUT) == 0;
-        if (!waited || open == 0 || clock_monotonic_ms() > until) {
+        if (!waited || open == 0 || nvtxt_monotonic_ms() > until) {
             return class;
         }
     }

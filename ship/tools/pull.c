@@ -3,13 +3,12 @@
 // Each table is one COPY TO STDOUT in the binary format; events have one for each segment, so that
 // the engine sorts no more than that. Names are those of the segments that the rows are of; of
 // several the newest counts.
-#include "ship/tools/pull.h"
+#include "ship/tools/tools.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "protocol/base/buf.h"
 #include "ship/tools/binary.h"
 #include "store/follow/rebuild.h"
 #include "store/read/event_members.h"
@@ -105,7 +104,7 @@ static struct nvtxt_payload payload_of(int64_t type, int64_t integer, double rea
             payload.kind = (enum nvtxt_payload_kind)kind;
         }
     }
-    if (payload.kind == NVTXT_PAYLOAD_DOUBLE || payload.kind == NVTXT_PAYLOAD_FLOAT) {
+    if (nvtxt_payload_is_real(payload.kind)) {
         payload.real = real;
     } else {
         payload.int64 = integer;
@@ -269,9 +268,8 @@ static enum failure_class copy_events(struct pull *pull, const char *segment) {
 
 static enum failure_class copy_all_events(struct pull *pull) {
     struct pg_rows *rows;
-    char id[24];
-    const char *values[] = {id};
-    snprintf(id, sizeof(id), "%" PRId64, pull->store_id);
+    char id[PG_NUMBER_SIZE];
+    const char *values[] = {pg_number(id, pull->store_id)};
     enum failure_class class = pg_failed(
         pull, pg_ask(pull->pg,
                      "SELECT segment FROM @.segments WHERE store_id = $1::integer ORDER BY segment",

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/common/clock.h"
+#include "protocol/base/clock.h"
 
 #define LISTED_MOST 3 // of the sessions that a sentence names
 
@@ -29,7 +29,7 @@
 // Those that had been seen keep their time.
 static void take(struct sessions *sessions, const struct sessions *before,
                  const struct pg_rows *rows, size_t row) {
-    int64_t now = clock_monotonic_ms();
+    int64_t now = nvtxt_monotonic_ms();
     struct sessions_open open = {.pid = pg_int(rows, row, 0),
                                  .age_ms = pg_int(rows, row, 3),
                                  .may_end = pg_int(rows, row, 4) != 0,
@@ -157,9 +157,9 @@ static enum failure_class look_again(struct pg *pg, struct sessions *sessions) {
 }
 
 enum failure_class sessions_wait(struct pg *pg, struct sessions *sessions, int64_t most_ms) {
-    int64_t until = clock_monotonic_ms() + most_ms;
+    int64_t until = nvtxt_monotonic_ms() + most_ms;
     enum failure_class class = look_again(pg, sessions);
-    while (class == FAILURE_NONE && sessions->count > 0 && clock_monotonic_ms() < until) {
+    while (class == FAILURE_NONE && sessions->count > 0 && nvtxt_monotonic_ms() < until) {
         class = pg_run(pg, "SELECT pg_sleep(0.1)");
         class = class ?: look_again(pg, sessions);
     }

@@ -2,19 +2,17 @@
 //
 // All of it is one row of one statement; times are the engine's clock. Lag and losses are bounded
 // as the view fleet bounds them. The view itself shows all hosts, so a shipper may not read it.
-#include "ship/tools/status.h"
+#include "protocol/base/json.h"
+#include "ship/tools/tools.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum failure_class status_read(struct pg *pg, int64_t store_id, int64_t behind_rows,
                                struct status *status) {
-    char id[24], behind[24];
+    char id[PG_NUMBER_SIZE], behind[PG_NUMBER_SIZE];
     struct pg_rows *rows;
-    snprintf(id, sizeof(id), "%" PRId64, store_id);
-    snprintf(behind, sizeof(behind), "%" PRId64, behind_rows);
-    const char *values[] = {id, behind};
+    const char *values[] = {pg_number(id, store_id), pg_number(behind, behind_rows)};
     status->behind_rows = behind_rows;
     status->is_known = status->has_lag = false;
     enum failure_class class =
@@ -36,7 +34,7 @@ enum failure_class status_read(struct pg *pg, int64_t store_id, int64_t behind_r
         status->lag_seconds = lag ? strtod(lag, NULL) : 0;
         status->lag_seconds = status->lag_seconds > 0 ? status->lag_seconds : 0;
         status->lost = pg_int(rows, 0, 4);
-        snprintf(status->shipper, sizeof(status->shipper), "%s", shipper ? shipper : "");
+        snprintf(status->shipper, sizeof(status->shipper), "%s", shipper ?: "");
     }
     pg_rows_free(rows);
     return class;
