@@ -131,7 +131,7 @@ _nvtxt() {
     --log-level | log-level) _nvtxt_words error warning info debug ;;
     --level) _nvtxt_words emerg alert crit err warning notice info debug ;;
     --kind) _nvtxt_words mark range push/pop start/end ;;
-    --format) _nvtxt_words chrome speedscope folded csv jsonl nvtxt ;;
+    --format) _nvtxt_words chrome perfetto speedscope folded csv jsonl nvtxt otlp nsys ;;
     *)
         if [[ $cur == -* ]]; then
             _nvtxt_words "$(_nvtxt_help "$1" | grep -oE -e '--[a-z][a-z-]*' | sort -u)"

@@ -106,13 +106,13 @@ static void put_diagnostics(enum nvtxt_stage stage) {
     }
 }
 
-static void put_value_of(const struct conf_key *key) {
+static void put_value_of(const struct nvtxt_conf_key *key) {
     static const char *const kinds[] = {
-        [CONF_TEXT] = "text",     [CONF_INTEGER] = "number", [CONF_SIZE] = "size",
-        [CONF_DURATION] = "time", [CONF_MODE] = "mode",      [CONF_PATH] = "path",
-        [CONF_PATHS] = "path",    [CONF_SHARE] = "share",
+        [NVTXT_CONF_TEXT] = "text",     [NVTXT_CONF_INTEGER] = "number", [NVTXT_CONF_SIZE] = "size",
+        [NVTXT_CONF_DURATION] = "time", [NVTXT_CONF_MODE] = "mode",      [NVTXT_CONF_PATH] = "path",
+        [NVTXT_CONF_PATHS] = "path",    [NVTXT_CONF_SHARE] = "share",
     };
-    if (key->type != CONF_CHOICE) {
+    if (key->type != NVTXT_CONF_CHOICE) {
         printf("Ar %s\n", kinds[key->type]);
         return;
     }
@@ -124,16 +124,16 @@ static void put_value_of(const struct conf_key *key) {
 }
 
 // Prints which values are allowed, if the type does not say it.
-static void put_range(const struct conf_key *key) {
+static void put_range(const struct nvtxt_conf_key *key) {
     switch (key->type) {
-    case CONF_INTEGER:
-    case CONF_SIZE:
+    case NVTXT_CONF_INTEGER:
+    case NVTXT_CONF_SIZE:
         printf("From %" PRId64 " to %" PRId64 ".\n", key->min, key->max);
         break;
-    case CONF_DURATION:
+    case NVTXT_CONF_DURATION:
         printf("From %" PRId64 "\\~ms to %" PRId64 "\\~s.\n", key->min, key->max / 1000);
         break;
-    case CONF_SHARE:
+    case NVTXT_CONF_SHARE:
         printf("The percentage from %" PRId64 " to %" PRId64 ".\n", key->min, key->max);
         break;
     default:
@@ -141,7 +141,7 @@ static void put_range(const struct conf_key *key) {
     }
 }
 
-static void put_key(const struct conf_key *key) {
+static void put_key(const struct nvtxt_conf_key *key) {
     static const char *const changes[] = {
         [CONF_AT_ONCE] = "A reload applies it.\n",
         [CONF_NEW_SOURCES] = "A reload applies it to new sources.\n",
@@ -162,12 +162,12 @@ static void put_key(const struct conf_key *key) {
 static void put_config(const char *name) {
     (void)name;
     const char *topic = "";
-    for (size_t i = 0; i < conf_key_count; i++) {
-        if (strcmp(topic, conf_keys[i].topic) != 0) {
-            printf("%s.Ss %s\n.Bl -tag -width Ds\n", i ? ".El\n" : "", conf_keys[i].topic);
+    for (size_t i = 0; i < conf_table.count; i++) {
+        if (strcmp(topic, conf_table.keys[i].topic) != 0) {
+            printf("%s.Ss %s\n.Bl -tag -width Ds\n", i ? ".El\n" : "", conf_table.keys[i].topic);
         }
-        topic = conf_keys[i].topic;
-        put_key(&conf_keys[i]);
+        topic = conf_table.keys[i].topic;
+        put_key(&conf_table.keys[i]);
     }
     puts(".El");
 }

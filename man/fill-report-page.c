@@ -17,14 +17,14 @@
 
 #include "man/template.h"
 #include "report/catalogue/catalogue.h"
-#include "report/judge/rule_file.h"
-#include "report/judge/rules.h"
 #include "report/render/render_metric.h"
+#include "report/rule/rules.h"
+#include "report/rule/rules_state.h"
 #include "report/rule/sql_guard.h"
-#include "report/section/files.h"
 #include "report/section/section.h"
-#include "report/serve/event_metrics.h"
+#include "report/serve/objects.h"
 #include "report/stats/reports.h"
+#include "report/text/files.h"
 #include "report/text/message.h"
 
 static void fill_reports(const char *name) {
@@ -70,7 +70,8 @@ static void put_type(const struct report_field *field) {
 
 static void fill_fields(const char *name) {
     const struct report_message_type *type = find_type(name);
-    for (const struct report_field *field = type->fields; field->name; field++) {
+    for (size_t i = 0; i < type->field_count; i++) {
+        const struct report_field *field = &type->fields[i];
         printf(".It Ic %s\n", field->name);
         put_type(field);
     }
@@ -83,7 +84,8 @@ static void fill_rules(const char *name) {
     struct report_rules *rules = NULL;
     const char *missing;
     (void)name;
-    if (report_rules_new(&rules) != 0 || report_files_find(&files, &folder, 1, &missing) != 0 ||
+    if (report_rules_new(&rules, true) != 0 ||
+        report_files_find(&files, &folder, 1, false, &missing) != 0 ||
         report_rules_load(rules, &files, NULL, NULL, NULL, NULL, &messages) != 0 ||
         messages.count > 0) {
         template_fail("the rules of the package cannot be read");
@@ -164,14 +166,16 @@ static void fill_message(const struct report_message_type *type) {
     printf(".Ss %s\n.Bl -column \"MemoryL2CacheEvictPolicyTable\" "
            "\"Timeline.MetricGroups\"\n",
            type->name);
-    for (const struct report_field *field = type->fields; field->name; field++) {
+    for (size_t i = 0; i < type->field_count; i++) {
+        const struct report_field *field = &type->fields[i];
         printf(".It Cm %s Ta %s Ta %s\n", field->name, value_of(field),
                field->required   ? "required"
                : field->repeated ? "repeated"
                                  : "");
     }
     puts(".El");
-    for (const struct report_field *field = type->fields; field->name; field++) {
+    for (size_t i = 0; i < type->field_count; i++) {
+        const struct report_field *field = &type->fields[i];
         if (field->type == REPORT_FIELD_ENUM) {
             puts(".Pp");
             fill_values(field);
