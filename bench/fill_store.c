@@ -26,8 +26,8 @@ struct fill {
     double step;
 };
 
-static void must(const struct fill *fill, int result) {
-    if (result != 0) {
+static void must(const struct fill *fill, int r) {
+    if (r != 0) {
         errx(EX_IOERR, "%s", store_error(fill->store));
     }
 }

@@ -13,6 +13,7 @@ import time
 import end_to_end
 import fleet
 import footprint
+import in_python
 import kit as shared
 import latency
 import library
@@ -23,8 +24,8 @@ import stores
 BENCHMARKS = {function.__name__: function for function in (
     end_to_end.same, end_to_end.unique, end_to_end.pushpop, end_to_end.markers, end_to_end.parse,
     end_to_end.send, end_to_end.store, end_to_end.connections, latency.latency, footprint.memory,
-    footprint.idle, library.pairs, library.rates, library.rest, library.share, stores.pinned,
-    stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
+    footprint.idle, library.pairs, library.rates, library.rest, library.share, in_python.python,
+    stores.pinned, stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
     reports.beside, reports.scripts, reports.rules, reports.kernels,
     reports.page, reports.browse, ship.ship, ship.shipping, ship.lag,
     ship.resting, fleet.fleet)}

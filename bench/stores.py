@@ -167,7 +167,10 @@ def export(kit):
     program = [kit.program("nvtxt-export"), "--store", path, "--format"]
     shell = ["sqlite3", "-readonly", "-csv", path,
              "SELECT * FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)"]
-    commands = {form: program + [form] for form in ("csv", "chrome", "jsonl", "nvtxt")}
+    others = ("chrome", "perfetto", "jsonl", "nvtxt", "otlp")
+    commands = {form: program + [form] for form in ("csv", *others)}
+    copy = os.path.join(kit.work, "copy.sqlite")
+    commands["nsys"] = program + ["nsys", "-o", copy]
     rates = {name: [] for name in (*commands, "sqlite3")}
     peaks = {name: [] for name in rates}
     with open(os.devnull, "wb") as null:
@@ -176,11 +179,15 @@ def export(kit):
                 seconds, peak = kit.watched(command, stdout=null)
                 rates[name].append(kit.big_events / seconds)
                 peaks[name].append(peak / 1024)
+            size = os.path.getsize(copy)
+            os.unlink(copy)
     note = "{:,} events, to /dev/null".format(kit.big_events)
     kit.compare("export: csv", "events/s", ("nvtxt-export", rates["csv"]),
                 ("sqlite3 -csv", rates["sqlite3"]), note + "; sqlite3: the columns of NVTX_EVENTS")
     kit.tell("export: other formats", "events/s",
-             *((name, rates[name]) for name in ("chrome", "jsonl", "nvtxt")), note=note)
+             *((name, rates[name]) for name in others), note=note)
+    kit.compare("export: nsys", "events/s", ("nsys", rates["nsys"]), ("chrome", rates["chrome"]),
+                note + "; nsys: a file of %d bytes an event" % (size // kit.big_events))
     kit.tell("export: peak memory", "MiB", *peaks.items(), note=note + ", VmHWM")
 
 

@@ -44,6 +44,7 @@ has() {
             clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null
         ;;
     bubblewrap) have_command bwrap ;;
+    protobuf-compiler) have_command protoc ;;
     dpkg-dev) have_command dpkg-buildpackage ;;
     debhelper) have_command dh ;;
     dh-python) have_command dh_python3 ;;
@@ -72,7 +73,7 @@ known() {
 packages_build='autoconf automake libtool make gcc libc6-dev pkg-config libuv1-dev libsqlite3-dev
     libjansson-dev libinih-dev libpcre2-dev zlib1g-dev'
 packages_optional='libsystemd-dev libzstd-dev libpq-dev postgresql pgbouncer systemd bubblewrap
-    clang-format-16 mandoc strace zstd g++'
+    clang-format-16 mandoc strace zstd g++ protobuf-compiler'
 
 # need PACKAGE...: installs missing packages (as root), or names them and exits.
 # Optional packages are only installed along with others; without them some checks skip.

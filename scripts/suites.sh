@@ -24,6 +24,13 @@ short_suite() {
     asan_suite 'AddressSanitizer and UndefinedBehaviorSanitizer' check-short
 }
 
+# The same build with the tests in $room_tests, those that wait too.
+room_suite() {
+    NVTXT_ROOM_TESTS=$(echo $room_tests)
+    export NVTXT_ROOM_TESTS
+    asan_suite 'AddressSanitizer and UndefinedBehaviorSanitizer' check-rooms
+}
+
 # The demo is done when it ends well, within 60 lines, and has left what it names.
 demo() {
     env NVTXT_BUILT="$build_root/test" timeout --kill-after=10 180 "$top/scripts/demo" >"$build_root/demo.out" 2>&1 ||
