@@ -127,7 +127,7 @@ check '--target' "$build/client/nvtxt-import" merge --tar
 check '--update-report-time' "$build/client/nvtxt-import" merge --up
 check '' "$build/client/nvtxt-import" merge -i cr
 check '' "$build/client/nvtxt-import" create cr
-check 'chrome csv folded jsonl nvtxt speedscope' "$build/client/nvtxt-export" --format ''
+check 'chrome csv folded jsonl nsys nvtxt otlp perfetto speedscope' "$build/client/nvtxt-export" --format ''
 check 'jsonl' "$build/client/nvtxt-export" --format = j
 check 'reload' "$build/client/nvtxt-ctl" rel
 check 'status' "$build/client/nvtxt-ctl" --json stat

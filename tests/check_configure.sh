@@ -4,7 +4,8 @@
 # What README says to install is what the build needs, libsystemd-dev included; what a libc has is
 # asked by configure, and not taken from the version of one libc; and, with
 # NVTXT_TEST_LONG=1, because configure takes its time: without libsystemd no units are installed,
-# and it is said; without libzstd another file stands for it; --enable-hardening and --enable-coverage do what they say.
+# and it is said; without libzstd another file stands for it; --enable-hardening, --enable-coverage
+# and --enable-origins do what they say.
 set -u
 top=$(cd "${top_srcdir:-.}" && pwd) || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/check_configure.XXXXXX") || exit 1
@@ -53,6 +54,9 @@ for flag in $hardened; do
     grep -qE "^NVTXT_(C|LD)FLAGS=.* $flag\>" "$work/config.log" || fault "$flag is not used"
 done
 ! configure --enable-hardening --enable-sanitizers || fault "hardening beside sanitizers"
+! grep -q "^NVTXT_CPPFLAGS=.*-DNVTXT_ORIGINS" "$work/config.log" || fault "origins without a word of it"
+configure --enable-origins || fault "--enable-origins fails"
+grep -q "^NVTXT_CPPFLAGS=.*-DNVTXT_ORIGINS" "$work/config.log" || fault "no origins"
 configure --enable-coverage || fault "--enable-coverage fails"
 grep -q '^NVTXT_CFLAGS=.* --coverage' "$work/config.log" || fault "no coverage"
 [ "$bad" = 0 ]

@@ -67,6 +67,7 @@ moved() {
     make -C "$build/$1" "$2" DESTDIR="$root/moved" >"$root/log" 2>&1 || fault "$(cat "$root/log")"
 }
 moved lib install
+install lib install-dist_modulesDATA install-dist_compatDATA
 moved inject install-nodist_archiveDATA
 moved inject install-pkgconfigDATA
 libdir=$(dirname "$(find "$root/moved" -name libnvtxt.a)")

@@ -4,7 +4,7 @@ serial_programs += fault/io_faults
 fault_io_faults_SOURCES = fault/io_faults.c fault/fault_kit.h fault/vfs_shim.c fault/vfs_shim.h
 
 alloc_ldflags = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup \
-	-Wl,--wrap=strndup,--wrap=free
+	-Wl,--wrap=strndup,--wrap=free,--wrap=reallocarray
 alloc_kit = fault/alloc.c fault/alloc.h fault/fault_kit.h
 serial_programs += fault/alloc_faults
 fault_alloc_faults_SOURCES = fault/alloc_faults.c $(alloc_kit)

@@ -17,6 +17,13 @@ nvtx_calls_linked_LDFLAGS = $(NVTXT_LDFLAGS) -Wl,--whole-archive,$(injection_arc
 	-Wl,--no-whole-archive
 nvtx_calls_linked_LDADD = -ldl
 nvtx_calls_linked_DEPENDENCIES = $(injection_archive)
+# Its tool is in the global scope, with the names that NVTX looks up in ours.
+helper_programs += nvtx/calls_with_tool
+nvtx_calls_with_tool_SOURCES = $(nvtx_calls_SOURCES)
+nvtx_calls_with_tool_CFLAGS = $(nvtx_flags)
+nvtx_calls_with_tool_LDFLAGS = $(NVTXT_LDFLAGS) -Wl,--no-as-needed,nvtx/chain_tool.so
+nvtx_calls_with_tool_LDADD = -ldl
+nvtx_calls_with_tool_DEPENDENCIES = nvtx/chain_tool.so
 injection_archive = $(top_builddir)/inject/libnvtxt-inject.a
 
 nvtx_cc = $(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(nvtx_flags) $(CFLAGS)
@@ -27,7 +34,7 @@ nvtx/unit.so: nvtx/unit.c nvtx/stand_in.c nvtx/stand_in.h nvtx/client.h
 	$(AM_V_CCLD)$(nvtx_cc) $(nvtx_so) -o $@ '$(srcdir)/nvtx/unit.c' '$(srcdir)/nvtx/stand_in.c' -ldl
 nvtx/chain_tool.so: nvtx/chain_tool.c nvtx/chain_tool_ext.c nvtx/chain_tool.h
 	$(AM_V_at)$(MKDIR_P) nvtx
-	$(AM_V_CCLD)$(nvtx_cc) $(nvtx_so) -o $@ '$(srcdir)/nvtx/chain_tool.c' \
+	$(AM_V_CCLD)$(nvtx_cc) $(nvtx_so) -Wl,-soname,chain_tool.so -o $@ '$(srcdir)/nvtx/chain_tool.c' \
 	  '$(srcdir)/nvtx/chain_tool_ext.c' -ldl
 
 if HAVE_NVTX3

@@ -9,6 +9,16 @@ nvtx_lib_handler_LDFLAGS = $(lib_shared_ldflags)
 EXTRA_DIST += e2e/lib_program.py
 python_tests += e2e/test_lib_send.py
 python_tests += e2e/test_lib_robust.py
+EXTRA_DIST += e2e/python_program.py nvtx/later.c
+python_tests += e2e/test_python.py e2e/test_python_nvtx.py
+if !SANITIZE
+check_DATA += nvtx/later.so
+nvtx/later.so: nvtx/later.c
+	$(AM_V_at)$(MKDIR_P) nvtx
+	$(AM_V_CCLD)$(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(NVTXT_CFLAGS) $(CFLAGS) -fPIC -shared \
+	  -o $@ '$(srcdir)/nvtx/later.c' $(LDFLAGS) -ldl
+MOSTLYCLEANFILES += nvtx/later.so
+endif
 waiting_programs += plain/lib_kill_points
 plain_lib_kill_points_LDADD = $(core_ldadd)
 unit_programs += unit/test_answer
@@ -29,3 +39,6 @@ plain_lib_handlers_LDADD = $(core_ldadd)
 plain_lib_handlers_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getenv
 unit_programs += unit/test_pass
 unit_test_pass_LDADD = $(core_ldadd)
+plain_programs += plain/lib_sleep
+plain_lib_sleep_LDADD = $(core_ldadd)
+plain_lib_sleep_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=send,--wrap=recv,--wrap=syscall

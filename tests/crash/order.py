@@ -292,7 +292,7 @@ def test_an_import_and_an_export():
         publishes("nvtxt-import", ["create", "-n", text, "-o", store], store)
         publishes("nvtxt-import", ["merge", "-i", store, "-n", text, "-o", folder.name("y.sqlite")],
                   folder.name("y.sqlite"))
-        for kind in ("chrome", "csv", "jsonl", "nvtxt"):
+        for kind in ("chrome", "csv", "jsonl", "nvtxt", "otlp"):
             out = folder.name("out." + kind)
             publishes("nvtxt-export", ["--format", kind, "-o", out, "--store", store], out)
 

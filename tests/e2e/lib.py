@@ -25,6 +25,7 @@ DEADLINE = float(os.environ.get("NVTXT_TEST_DEADLINE", "240"))
 TOP_BUILD = os.environ.get("top_builddir") or os.path.join(os.path.dirname(__file__), "..", "..")
 SANITIZERS = os.environ.get("SANITIZERS", "")  # as in configure --enable-sanitizers
 WRAPPER = os.environ.get("NVTXT_TEST_WRAPPER")  # valgrind, when it watches our programs
+SHORT = bool(os.environ.get("NVTXT_TEST_SHORT"))  # scripts/test: a part of what takes long
 WRAPPED = os.path.join(os.environ.get("NVTXT_TEST_FINDINGS", ""), "programs")
 
 # Runs under valgrind the program whose name it was called by. It has all it needs in itself,
@@ -397,6 +398,7 @@ def run(cases):
     failed = 0
     for number, (name, case) in enumerate(tests, 1):
         title = name[len("test_"):].replace("_", " ")
+        begun = time.monotonic()
         try:
             if name in out:
                 raise Skip("not under valgrind: " + out[name])
@@ -408,5 +410,7 @@ def run(cases):
             failed += 1
             print("".join("# " + line + "\n" for line in traceback.format_exc().splitlines()), end="")
             print("not ok %d - %s" % (number, title))
+        if time.monotonic() - begun > 2:  # for who looks for what makes the suite slow
+            print("# it took %.1f s" % (time.monotonic() - begun))
         sys.stdout.flush()
     sys.exit(1 if failed else 0)

@@ -63,6 +63,11 @@ def needs_threads_in_children():
         raise Skip("ThreadSanitizer does not know threads in a child")
 
 
+def needs_a_table_of_the_sender():
+    if "thread" in SANITIZERS:
+        raise Skip("the sender shares the program's descriptors under ThreadSanitizer")
+
+
 def texts(daemon):
     """How often each text is in the store: all segments, when all is committed."""
     daemon.settled()

@@ -6,7 +6,7 @@ import json
 from lib import equal
 from report import report
 
-VOID = {"meta", "link", "input", "br", "hr", "img"}
+VOID = {"meta", "link", "input", "br", "hr", "img", "col"}
 
 
 class Element:

@@ -56,7 +56,8 @@ def test_a_capture_folder_has_the_files_of_its_session():
             ["file", "display", "name", "events", "warnings", "errors"],
             [report.first + "/one.nvtxt", "-", "1", "0", "0"],
             [report.session + "/all.nvtxt", "of", "the", "session", "1", "0", "0"]])
-        equal(out.split("\n\n")[1], "Session Summary\nNo messages.\n")
+        equal(out.split("\n\n")[1:], ["Session Summary\nNo messages.", "Folders\n%s: 1 file\n%s: 1 file\n"
+                                      % (report.first, report.session)])
         equal(query(report.out, "SELECT kind, name, displayName FROM NVTXT_SOURCES"),
               [("file", report.first + "/one.nvtxt", None),
                ("file", report.session + "/all.nvtxt", "of the session")])
@@ -81,6 +82,34 @@ def test_a_file_is_loaded_once_however_it_is_found():
                                report.out)
         equal(status, 1)
         equal(report.texts(), ["s", "one", "two"])
+
+
+def test_the_session_s_files_can_be_left_out():
+    with Report() as report:
+        status, out, said = collect("--no-session-files", report.first, "-o", report.out)
+        equal((status, said), (0, ""))
+        equal(report.texts(), ["one"])
+        contains(out, "\nFolders\n%s: 1 file\n" % report.first)
+        equal(report.session + "/all.nvtxt" in out, False)
+        status, out, said = collect(report.session, "--no-session-files", "-q", "--force", "-o", report.out)
+        equal((status, said), (1, ""))
+        equal(report.texts(), ["one", "two"])
+        equal(out.split("\n\n")[1], "Folders\n%s: 1 file\n%s: 1 file\n" % (report.first, report.second))
+        for name in ("one", "two"):
+            os.remove(report.name("project/project_Capture_00%d/%s.nvtxt" % (name == "two", name)))
+        for folder in (report.first, report.session):
+            status, out, said = collect(folder, "--no-session-files", "-o", report.name("none"))
+            equal((status, out), (66, ""))
+            contains(said, "%s: no *.nvtxt file of a capture is in it\n" % folder)
+        equal(collect(report.name("no"), "--no-session-files", "-o", report.name("none"))[0], 66)
+
+
+def test_a_folder_is_named_once_also_when_it_is_empty():
+    with Report() as report:
+        os.remove(report.session + "/all.nvtxt")
+        _, out, _ = collect(report.first, report.session + "/", report.second, "-o", report.out)
+        equal(out.split("\n\n")[2], "Folders\n%s: 1 file\n%s: 0 files\n%s: 1 file\n"
+              % (report.first, report.session, report.session + "//project_Capture_001"))
 
 
 def test_folders_are_found_from_within():
@@ -148,6 +177,9 @@ def test_bad_usage_is_status_64_and_a_sentence():
         status, out, said = collect(*args)
         equal((status, out), (64, ""), args)
         contains(said, "nvtxt-import: ")
+    status, _, said = run_client("nvtxt-import", "create", "-n", "a", "-o", "b", "--no-session-files")
+    equal((status, said), (64, "nvtxt-import: --no-session-files belongs to collect\n"
+                               "Try 'nvtxt-import --help'.\n"))
 
 
 def test_a_full_stdout_is_an_error():

@@ -6,9 +6,11 @@ import atexit
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 
 from lib import SANITIZERS, TOP_BUILD, Daemon, Skip, equal, run
+from python_program import events, preloaded
 
 TOP = os.environ.get("top_srcdir") or os.path.join(os.path.dirname(__file__), "..", "..")
 EXAMPLES = os.path.join(TOP, "doc", "examples")
@@ -148,6 +150,25 @@ def test_a_c_program_with_the_stand_in():
 def test_a_program_that_has_the_injection_linked_into_it():
     program = build("nvtx.c", *nvtx_flags(), *pkg_config("--static", "--libs", "nvtxt-inject"))
     equal(events_of(program), inside(*rounds(None)))
+
+
+def test_a_program_in_python():
+    modules = os.path.dirname(place_of("_event.py"))
+    with Daemon() as daemon:
+        done = subprocess.run(
+            [sys.executable, os.path.join(EXAMPLES, "annotated.py")], capture_output=True, timeout=240,
+            env={**os.environ, "PYTHONPATH": modules, "PYTHONDONTWRITEBYTECODE": "1",
+                 "NVTXT_SOCKET": daemon.socket, "NVTXT_EXIT_WAIT": "60", **preloaded()})
+        equal((done.returncode, done.stdout, done.stderr), (0, OUTPUT, b""), "the program alone")
+        got = events(daemon)
+        equal([row for row in got if row[1] in ("first", "second")],
+              [(STARTEND, name, None, None, "00000000", None) for name in ("first", "second")])
+        equal([row[5] for row in got if row[1] == "round"], [1, 2, 3])
+        equal([row for row in got if row[1] == "sum_of_squares"],
+              3 * [(PUSHPOP, "sum_of_squares", "example", "arithmetic", "FF00A000", None)])
+        equal(daemon.query("SELECT message, level FROM NVTXT_TIMELINE WHERE level IS NOT NULL"),
+              [("the last round is done", "warning")])
+        equal(len(got), 12)
 
 
 if __name__ == "__main__":

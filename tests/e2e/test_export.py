@@ -578,9 +578,11 @@ def refuses(status, part, *args, **more):
 
 
 def test_command_lines_that_are_wrong():
-    refuses(64, "a format is missing", "--store", "x")
+    refuses(64, "is missing: --format chrome, perfetto, speedscope, folded, csv, jsonl, nvtxt, otlp or nsys",
+            "--store", "x")
     refuses(64, "no format 'crome', did you mean 'chrome'?; there", "--format", "crome")
-    refuses(64, "no format 'xml'; there are chrome, speedscope, folded, csv, jsonl and nvtxt", "--format", "xml")
+    refuses(64, "no format 'xml'; there are chrome, perfetto, speedscope, folded, csv, jsonl, nvtxt, otlp "
+            "and nsys", "--format", "xml")
     refuses(64, "what is 'x'", "--store", "s", "--format", "csv", "x")
     refuses(64, "'soon' is no time", "--since", "soon")
     refuses(64, "'5x' is no length", "--last", "5x")
@@ -760,7 +762,7 @@ def test_memory_does_not_grow_with_the_store():
     with Folder() as folder:
         few, many_events = (many_ranges(folder, name, count)
                             for name, count in (("few", 20000), ("many", 1000000 if long else 80000)))
-        for form in ("chrome", "csv", "jsonl", "nvtxt"):
+        for form in ("chrome", "perfetto", "csv", "jsonl", "nvtxt"):
             small, large = peak(folder, few, form), peak(folder, many_events, form)
             equal(large < small + 4096, True, "%s: %d KiB, then %d KiB" % (form, small, large))
 

@@ -214,6 +214,11 @@ def test_the_spelling_of_ImportNvtxt_is_understood():
               "Analysis start (ns)\t10\nAnalysis end (ns)\t30\n")
 
 
+def test_a_letter_asks_for_help_where_ImportNvtxt_has_it():
+    for args in (["-h"], ["create", "-h"], ["-qh"]):
+        equal(load(*args), load("--help"), args)
+
+
 def test_bad_usage_is_status_64_and_a_sentence():
     for args in ([], ["create"], ["create", "-n", "a"], ["create", "-o", "b"], ["info"],
                  ["explode"], ["create", "a", "-o", "b"], ["info", "-i", "a", "-o", "b"],

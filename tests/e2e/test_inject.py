@@ -51,7 +51,7 @@ def test_every_call_without_a_domain_is_its_row(program):
     pushes = done.events[3:6]
     assert pushes[0]["end"] >= pushes[1]["end"] >= pushes[2]["end"], pushes
     equal(done.categories, [("", 1, "category a"), ("", 2, "category w")])
-    equal(done.threads[:2], [(done.pid, "thread a"), (done.pid + 1, "thread w")])
+    equal(done.threads[:1], [(done.pid, "thread w")])
     equal(done.losses, [])
 
 
@@ -63,6 +63,23 @@ def test_null_is_no_text_and_no_handle(program):
           ["domain 1", "domain 1", "string 1", "string 1", "resource 1", "sync 1"])
     equal(sorted(done.got("kind", "text", "domain")),
           [(MARK, "", None)] * 7 + [(PUSH, "", None)] * 4 + [(START, "", None)] * 4)
+
+
+@clients
+def test_threads_are_named_by_all_their_numbers(program):
+    done = program("named")
+    tids = [int(line.split()[1]) for line in done.said]
+    equal(done.threads, sorted(zip([done.pid] + tids, ("itself", "by its number", "as a native one",
+                                                       "as one of POSIX", "by the system"))))
+    equal(done.losses, [("unsupported", 8)])
+    equal(sorted((kind, name) for _, kind, _, name in done.resources),
+          sorted(("generic", name) for name in ("none", "none", "none", "as one of POSIX",
+                                                "as a native one", "a number", "itself")))
+
+
+def test_a_name_of_no_thread_is_told_if_it_is_all_there_is():
+    done = Run("calls", "nobody")
+    equal((done.events, done.losses), ([], [("unsupported", 1)]))
 
 
 # ---- Attributes -----------------------------------------------------------------------------------

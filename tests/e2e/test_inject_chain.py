@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """NVTXT_CHAIN: another library sees the same calls, with its own handles; our rows are the same."""
 import functools
+import glob
 import os
 import shutil
 import tempfile
 
 from client import contains
 from inject import CHAIN_TOOL, INJECTION, LIBRARIES, TOP_BUILD, Run
-from lib import equal, run
+from lib import SHORT, Skip, equal, run
 
 CASES = ("core", "nulls", "payloads", "attributes", "wide", "domains", "resources", "sync", "naming")
 
@@ -41,8 +42,9 @@ def same(done, case):
 
 
 def test_the_program_and_our_rows_are_the_same():
-    for case in CASES:
-        for mode in ("early", "late", "refuse"):
+    modes = ("early", "late", "refuse")
+    for number, case in enumerate(CASES):
+        for mode in modes[number % len(modes)::len(modes)] if SHORT else modes:
             done = Chained(case, mode=mode)
             same(done, case)
             assert not [line for line in done.lines if "FOREIGN" in line], done.lines
@@ -137,6 +139,41 @@ def test_it_may_call_nvtx_while_it_starts():
         contains(str(done.got("text")), "pushed before")
 
 
+# A tool that is there before us, for the whole program, has the names that NVTX looks up in ours.
+IN_SCOPE = (
+    ("linked", "calls_with_tool", {"LD_LIBRARY_PATH": LIBRARIES + ":" + os.path.dirname(CHAIN_TOOL)}),
+    ("preloaded", "calls", {"LD_PRELOAD": CHAIN_TOOL}),
+    ("loaded for all", "calls", {}),
+    ("preloaded, and we are linked in", "calls_linked", {"LD_PRELOAD": CHAIN_TOOL, "injection": None}),
+    ("preloaded, and we are linked in as well", "calls_linked", {"LD_PRELOAD": CHAIN_TOOL}),
+    ("behind us, and we are linked in as well", "calls_linked", {}))
+ORDER = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
+
+
+def test_a_tool_in_the_scope_of_the_program_gets_each_call_once():
+    wanted = Chained("core").lines
+    for how, name, more in IN_SCOPE:
+        done = Chained("core " + CHAIN_TOOL if how == "loaded for all" else "core", name,
+                       **{**ORDER, **more})
+        same(done, "core")
+        equal((done.errors, done.lines), ("", wanted), how)
+
+
+def cupti():
+    for pattern in (os.environ.get("CUDA_HOME", "/nonexistent") + "/**/", "/usr/local/cuda*/**/",
+                    "/opt/cuda/**/", "/usr/lib/*/"):
+        for path in glob.glob(pattern + "libcupti.so*", recursive=True):
+            return path
+    raise Skip("no libcupti of a CUDA toolkit")
+
+
+def test_cupti_in_the_scope_of_the_program_is_not_taken_for_us():
+    path = cupti()
+    done = Run("calls", "core", NVTXT_CHAIN=path, LD_PRELOAD=path, **ORDER)
+    same(done, "core")
+    assert "it is this library itself" not in done.errors, done.errors
+
+
 def test_ranges_of_many_threads_are_ended_by_ids_of_its_own():
     done = Chained("threads")
     ended = [int(line.split()[-1]) for line in done.lines if line.startswith("DomainRangeEnd ")]
@@ -175,8 +212,9 @@ def test_what_cannot_be_a_library_behind_us_is_said_once():
             done = Run("calls", "core", NVTXT_CHAIN=path, LC_ALL="C")
             same(done, "core")
             equal(done.errors, "nvtxt: NVTXT_CHAIN=%s: %s; going on without it\n" % (path, reason))
-    done = Run("calls_linked", "core", injection=None, NVTXT_CHAIN=INJECTION)
-    contains(done.errors, ourselves)
+    for more in {"injection": None}, {}, {"LD_PRELOAD": CHAIN_TOOL, **ORDER}:
+        done = Run("calls_linked", "core", NVTXT_CHAIN=INJECTION, **more)
+        contains(done.errors, ourselves)
     done = Chained("core", mode="refuse")
     equal(done.errors, "nvtxt: NVTXT_CHAIN=%s: it refused to start; going on without it\n" % CHAIN_TOOL)
     equal(done.lines, ["version 3, tables 0 0"])

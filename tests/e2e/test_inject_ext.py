@@ -7,7 +7,7 @@ import os
 import tempfile
 
 from inject import CHAIN_TOOL, Run
-from lib import equal, rows, run
+from lib import SHORT, Skip, equal, rows, run
 
 MARK, PUSH, START = 34, 59, 60
 
@@ -164,6 +164,8 @@ def check_what_is_registered_again_is_the_same(program):
 
 @clients
 def check_counters_beyond_the_bound_are_counted(program):
+    if SHORT and program.args == ("extensions_real",):
+        raise Skip("65,000 times the same call as with the stand-in")
     done = program("too_many")
     equal(list(zip(done.got("text"), done.values())),
           [(("first",), ("int64Value", 2)), (("first",), ("int64Value", 3))])
@@ -221,9 +223,10 @@ def chained(case, mode, name="extensions"):
 
 
 def test_our_rows_are_the_same_with_another_library():
-    for case in CASES:
+    modes = ("early", "late", "small", "refuse", "extension")
+    for number, case in enumerate(CASES):
         alone = Extended("extensions", case)
-        for mode in ("early", "late", "small", "refuse", "extension"):
+        for mode in modes[number % len(modes)::len(modes)] if SHORT else modes:
             done, lines = chained(case, mode)
             if case != "mem":  # has addresses
                 equal(done.said, alone.said, case)
@@ -257,6 +260,15 @@ def test_another_library_gets_payloads_with_its_numbers_and_handles():
             "RangePopPayload D1", "RangePopPayload D1 own S1", "RangeStartPayload D1 own S1",
             "RangeEndPayload D1 910001 own S1", "DomainMarkEx D1 in the attributes 0",
             "DomainIsEnabled D1", "TimestampGet"])
+
+
+def test_another_library_gets_no_payload_whose_handles_cannot_be_replaced():
+    for name in ("extensions", "extensions_real"):
+        done, lines = chained("large", "early", name)
+        equal(done.said, ["push 0", "pop 0"])
+        equal([text for text, _ in done.texts()], ["small", "large", "large", "large"])
+        equal(lines[2:], ["MarkPayload D1 own S1", "MarkPayload D1", "MarkPayload D1",
+                          "RangePushPayload D1", "RangePopPayload D1 own S1"])
 
 
 def test_another_library_may_give_small_numbers():

@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 
-from inject import INJECTION, TOP_BUILD
+from inject import INJECTION, LIBRARIES, TOP_BUILD
 from lib import SANITIZERS, Skip, equal, run
 
 ENTRIES = ["InitializeInjectionNvtx", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"]
@@ -40,6 +40,17 @@ def test_it_has_no_variables_of_threads_that_allocate():
     relocations = output("readelf", "-rW", INJECTION) + output("readelf", "-rW", ARCHIVE)
     if not SANITIZERS:
         assert "DTPMOD" not in relocations and "TLSGD" not in relocations, relocations
+
+
+def test_nobody_can_take_the_place_of_what_a_library_defines():
+    for library in INJECTION, os.path.join(LIBRARIES, "libnvtxt.so"):
+        defined = {line.split()[-1].partition("@")[0]
+                   for line in output("nm", "-D", "--defined-only", library).splitlines()
+                   if "nvtx" in line.lower()}  # a sanitizer's own symbols are meant to be found elsewhere
+        assert defined, library
+        used = {line.split()[4].partition("@")[0]
+                for line in output("readelf", "-rW", library).splitlines() if len(line.split()) > 4}
+        equal(used & defined, set(), library)
 
 
 def test_all_that_it_uses_of_libnvtxt_is_versioned():

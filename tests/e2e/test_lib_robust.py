@@ -7,9 +7,9 @@ import signal
 import subprocess
 
 from client import Folder
-from lib import DEADLINE, SANITIZERS, Daemon, Skip, equal, program, run, wait_for
-from lib_program import (NO_LEAKS, PATH, PATIENT, Program, dropped, needs_threads_in_children,
-                         no_diagnostics, texts)
+from lib import DEADLINE, SANITIZERS, SHORT, Daemon, Skip, equal, program, run, wait_for
+from lib_program import (NO_LEAKS, PATH, PATIENT, Program, dropped, needs_a_table_of_the_sender,
+                         needs_threads_in_children, no_diagnostics, texts)
 
 HANDLER = program("tests/nvtx", "lib_handler")
 
@@ -21,11 +21,6 @@ def files(folder):
 
 
 # ---- Descriptors ----------------------------------------------------------------------------------
-
-def needs_a_table_of_the_sender():
-    if "thread" in SANITIZERS:
-        raise Skip("the sender shares the program's descriptors under ThreadSanitizer")
-
 
 def test_all_descriptors_are_closed_and_their_numbers_used_again():
     needs_a_table_of_the_sender()
@@ -121,6 +116,7 @@ def test_handlers_that_interrupt_malloc_break_nothing():
     needs_handlers_of_the_kernel()
     with Folder() as folder:
         for runs, threads, parent_records in ((60, 0, 0), (30, 3, 0), (40, 0, 1)):
+            runs = runs // 4 if SHORT else runs
             done = subprocess.run([HANDLER, "storm", *map(str, (runs, threads, parent_records))],
                                   env={**os.environ, **PATIENT, **NO_LEAKS,
                                        "NVTXT_SOCKET": folder.name("none")},
@@ -299,8 +295,10 @@ def test_a_flood_that_nothing_can_take_is_counted():
 def test_a_quiet_program_is_not_woken():
     with Daemon() as daemon:
         with Program(daemon.socket, "quiet") as program:
-            woken = int(program.end()[0])
+            first, woken = map(int, program.end())
         assert woken <= 4, woken
+        # A look each 10 ms would be 100. On a busy machine a thread waits for more than events.
+        assert first <= 60, "%d times in the first second, for one event" % first
         equal(texts(daemon), {"open": 1})
 
 

@@ -6,8 +6,8 @@ import signal
 import socket
 
 from lib import DEADLINE, SANITIZERS, Daemon, equal, run, wait_for
-from lib_program import (NO_LEAKS, PATH, Program, dropped, needs_threads_in_children,
-                         no_diagnostics, texts)
+from lib_program import (NO_LEAKS, PATH, Program, dropped, needs_a_table_of_the_sender,
+                         needs_threads_in_children, no_diagnostics, texts)
 
 STORM = "SELECT text, globalTid >> 24 & 0xffffff FROM NVTX_EVENTS WHERE text LIKE 'child %'"
 
@@ -19,6 +19,21 @@ def test_one_event_is_there_when_the_program_has_ended():
         equal(texts(daemon), {"one": 1})
         equal(daemon.query("SELECT name, ended FROM NVTXT_SOURCES"), [("lib_client", "end")])
         no_diagnostics(daemon)
+
+
+def test_a_program_that_finishes_may_leave_by__exit():
+    with Daemon() as daemon:
+        with Program(daemon.socket, "finish") as program:
+            equal(program.end(), [])
+        equal(texts(daemon), {"mark %d" % i: 1 for i in range(1000)})
+        equal(daemon.query("SELECT ended, levels FROM NVTXT_SOURCES"), [("end", 1)])
+        no_diagnostics(daemon)
+
+
+def test_a_program_that_finishes_without_a_daemon_waits_for_nothing():
+    with Daemon(start=False) as daemon:
+        with Program(daemon.socket, "finish", NVTXT_EXIT_WAIT="60") as program:
+            equal(program.end(), [])
 
 
 def test_a_program_without_events_opens_nothing():
@@ -241,6 +256,21 @@ def test_children_by_other_ways():
         wait_for(lambda: len(daemon.query("SELECT 1 FROM NVTX_EVENTS")) == 5, "five events")
         equal(texts(daemon), {name: 1 for name in
                               ("before", "spawned", "vforked", "between", "execed")})
+        no_diagnostics(daemon)
+
+
+def test_threads_that_nobody_named_have_the_names_of_the_system():
+    needs_a_table_of_the_sender()
+    with Daemon() as daemon:
+        with Program(daemon.socket, "names") as program:
+            tids = [program.line() for _ in range(7)]
+            program.line("stays")
+            program.end()
+        daemon.settled()
+        names = dict(daemon.query("SELECT cast(globalTid & 0xffffff AS TEXT), value FROM ThreadNames "
+                                  "JOIN StringIds ON StringIds.id = nameId"))
+        equal([names[tid] for tid in tids], ["early", "late", "late too", "before", "after",
+                                             "Thread " + tids[5], "at the end"])
         no_diagnostics(daemon)
 
 

@@ -431,6 +431,18 @@ def test_a_store_is_merged_into():
         equal(load("info", "-i", out)[1], "Analysis start (ns)\t1\nAnalysis end (ns)\t2\n")
 
 
+def test_a_store_with_a_trigger_is_refused():
+    with Folder() as folder:
+        folder.write("a", MARKER % (1, "a"))
+        equal(load("create", "-n", "a", "-o", "store", cwd=folder.path), (0, "", ""))
+        with contextlib.closing(sqlite3.connect(folder.name("store"))) as db, db:
+            db.execute("CREATE TRIGGER t AFTER INSERT ON NVTX_EVENTS BEGIN SELECT 1; END")
+        equal(load("merge", "-i", "store", "-n", "a", "-o", "out", cwd=folder.path),
+              (65, "", "nvtxt-import: store has a trigger, 't', that would change what is merged: "
+                       "drop it in a copy of the store, and merge into that\n"))
+        equal(os.path.exists(folder.name("out")), False)
+
+
 def test_a_live_store_is_merged_into_through_its_link():
     with Daemon() as daemon, Folder() as folder:
         daemon.send(MARKER % (1, "a"))

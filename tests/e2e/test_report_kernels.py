@@ -102,8 +102,9 @@ def test_ranges_are_contexts_with_streams_and_actions_are_results():
             IAction.NameBase_FUNCTION, IAction.NameBase_DEMANGLED, IAction.NameBase_MANGLED)],
             ["first", "first(int)", "_Zfirst"])
         equal(action.workload_type(), IAction.WorkloadType_KERNEL)
-        raises(IndexError, loaded.range_by_idx, 3)
-        raises(IndexError, loaded[1].action_by_idx, 1)
+        equal((loaded.range_by_idx(3), loaded[1].action_by_idx(1)), (None, None))
+        equal((action.sass_by_pc(0x7F0010), action.ptx_by_pc(0x7F0010)), ("", ""))
+        equal(action.source_info(0x7F0010), None)
         raises(nvtxt_report.Error, loaded.summary)
         raises(nvtxt_report.Error, lambda: list(loaded[0].events()))
 
@@ -150,9 +151,139 @@ def test_instances_have_ids():
           [("a", IMetric.ValueKind_STRING), (3, IMetric.ValueKind_UINT64)])
 
 
+KINDS = {
+    "dram__cycles_elapsed.avg.per_second": ("COUNTER", "PER_SECOND", "AVG"),
+    "dram__cycles_elapsed.max": ("COUNTER", None, "MAX"),
+    "dram__bytes.sum.peak_sustained": ("COUNTER", "PEAK_SUSTAINED", "SUM"),
+    "dram__bytes.sum.peak_sustained_elapsed.per_second":
+        ("COUNTER", "PEAK_SUSTAINED_ELAPSED_PER_SECOND", "SUM"),
+    "smsp__inst_executed.avg.per_cycle_active": ("COUNTER", "PER_CYCLE_ACTIVE", "AVG"),
+    "smsp__inst_executed.min.per_cycle_elapsed": ("COUNTER", "PER_CYCLE_ELAPSED", "MIN"),
+    "smsp__inst_executed.sum.per_cycle_in_frame": ("COUNTER", "PER_CYCLE_IN_FRAME", "SUM"),
+    "smsp__inst_executed.sum.per_cycle_in_region": ("COUNTER", "PER_CYCLE_IN_REGION", "SUM"),
+    "sm__warps_active.avg.pct_of_peak_sustained_active":
+        ("COUNTER", "PCT_OF_PEAK_SUSTAINED_ACTIVE", "AVG"),
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed":
+        ("THROUGHPUT", "PCT_OF_PEAK_SUSTAINED_ELAPSED", "AVG"),
+    "gpu__compute_memory_throughput.max.pct_of_peak_sustained_region":
+        ("THROUGHPUT", "PCT_OF_PEAK_SUSTAINED_REGION", "MAX"),
+    "smsp__thread_inst_executed_per_inst_executed.ratio": ("RATIO", "RATIO", None),
+    "l1tex__t_sector_hit_rate.pct": ("RATIO", "PCT", None),
+    "l1tex__t_sector_hit_rate.max_rate": ("RATIO", "MAX_RATE", None),
+    "smsp__inst_executed.avg.unheard_of": ("COUNTER", None, "AVG"),
+    "device__attribute_compute_capability_major": ("OTHER", None, None),
+    "launch__grid_size": ("OTHER", None, None),
+    "inst_executed": ("OTHER", None, None),
+}
+
+
+def test_kinds_of_metrics_are_those_of_their_bases():
+    data = n.report(n.block([n.result(metrics=[n.metric(i, ("uint64", i))
+                                               for i in range(len(KINDS))])],
+                            header=[(4, n.strings(*KINDS))]))
+    with Folder() as folder, nvtxt_report.load_report(write(folder, data)) as loaded:
+        action = loaded[0][0]
+        for name, words in KINDS.items():
+            wanted = tuple(word and getattr(IMetric, kind + word) for kind, word in zip(
+                ("MetricType_", "MetricSubtype_", "RollupOperation_"), words))
+            metric = action[name]
+            equal((metric.metric_type(), metric.metric_subtype(), metric.rollup_operation()),
+                  wanted, name)
+            equal(str(metric), name)
+        said = ["%s: %s %s" % (metric.name(), metric.value(), metric.unit())  # the guide's filter
+                for metric in map(action.metric_by_name, action.metric_names())
+                if metric.metric_type() == IMetric.MetricType_COUNTER
+                and metric.metric_subtype() == IMetric.MetricSubtype_PER_SECOND
+                and metric.rollup_operation() == IMetric.RollupOperation_AVG]
+        equal([line.split(":")[0] for line in said], ["dram__cycles_elapsed.avg.per_second"])
+    numbers = {name: value for name, value in vars(IMetric).items()
+               if name.startswith("MetricSubtype_")}
+    equal((len(numbers), len(set(numbers.values()))), (23, 23))
+
+
+def test_payloads_have_the_types_of_nvtx():
+    kinds = {"uint64": BIG, "int64": -7, "double": 2.5, "uint32": 7, "int32": -8, "float": 0.5}
+    state = n.state([n.domain(3, "Lib")], [(1, [(3, [
+        n.push(kind, payload=(kind, number)) for kind, number in kinds.items()]
+        + [n.push("none")])])])
+    data = n.report(n.block([n.result("k", 1, [], state)]))
+    with Folder() as folder, nvtxt_report.load_report(write(folder, data)) as loaded:
+        domain = loaded[0][0].nvtx_state()[3]
+        for index, (kind, number) in enumerate(kinds.items()):
+            one = domain.push_pop_range(index)
+            equal(one.payload_type(), getattr(one, "PayloadType_PAYLOAD_" + kind.upper()), kind)
+            equal((one.payload(), one.payload_as_double(), one.payload_as_uint64(),
+                   one.payload_as_string()),
+                  (number, float(number), max(0, int(number)), str(number)))
+        none = domain.push_pop_range(len(kinds))
+        equal((none.payload_type(), none.payload_as_double(), none.payload_as_uint64(),
+               none.payload_as_string(), none.color(), none.message()), (0, 0.0, 0, "", 0, ""))
+        equal(domain.push_pop_range(len(kinds) + 1), None)
+
+
+def test_scripts_run_unchanged_with_the_folder_compat():
+    script = ("import sys, ncu_report, NvRules\n"
+              "report = ncu_report.load_report(sys.argv[1])\n"
+              "for i in range(report.num_ranges()):\n"
+              "    current = report.range_by_idx(i)\n"
+              "    for j in current.actions_by_nvtx(['BottomRange/*/TopRange'], []):\n"
+              "        print(current.action_by_idx(j).name(), ncu_report.IMetric.MetricType_RATIO)\n"
+              "assert NvRules.IMetric is ncu_report.IMetric\n"
+              "assert NvRules.MsgType.OK == NvRules.IFrontend.MsgType_MSG_OK == 1\n"
+              "help(ncu_report.IMetric)\n")
+    with Folder() as folder:
+        compat = os.path.join(TOP, "report", "python", "compat")
+        got = subprocess.run([sys.executable, "-B", "-c", script, write(folder)], text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             env={**os.environ, "PYTHONPATH": compat})
+        equal((got.returncode, got.stderr, got.stdout.split("\n")[0]), (0, "", "first 2"))
+        contains(got.stdout, "MetricSubtype_PEAK_SUSTAINED_ACTIVE")
+        for name in os.listdir(compat):
+            if name.endswith(".py"):
+                with open(os.path.join(compat, name), encoding="utf-8") as file:
+                    equal(len(file.readlines()), 3, name)  # one of them is the licence's
+        got = subprocess.run([sys.executable, "-B", "-c", "import nvtxt_report, NvRules"],
+                             stderr=subprocess.PIPE, text=True,
+                             env={**os.environ, "PYTHONPATH": os.path.dirname(compat)})
+        contains(got.stderr, "ModuleNotFoundError: No module named 'NvRules'")
+
+
+NCU_OPTIONS = {
+    ("--list-sections",): "list sections", ("--query-metrics",): "list metrics",
+    ("--list-rules",): "list rules", ("--list-sets",): "list sets",
+    ("--import", "a.ncu-rep"): "report a.ncu-rep", ("--import=a.ncu-rep",): "report a.ncu-rep",
+    ("a.ncu-rep", "--import"): "report FILE", ("--import", "--page"): "report FILE",
+    ("--page", "details"): "report", ("--page", "raw"): "metrics", ("--page=source",): "source",
+}
+
+
+def test_options_of_ncu_are_64_with_the_command_of_ours():
+    for words, use in NCU_OPTIONS.items():
+        status, out, err = report(*words)
+        equal((status, out), (64, ""), words)
+        equal(err.splitlines()[1:2],
+              ["nvtxt-report: that is an option of ncu; use 'nvtxt-report %s'" % use])
+    err = report("--pages")[2]
+    equal("ncu" in err, False, err)
+
+
+def test_a_missing_file_is_not_found():
+    with Folder() as folder:
+        for name in ("none.ncu-rep", "none.sqlite"):
+            path = folder.name(name)
+            try:
+                nvtxt_report.load_report(path)
+            except FileNotFoundError as error:
+                equal((error.filename, isinstance(error, nvtxt_report.Error)), (path, True))
+                equal(str(error), "[Errno 2] No such file or directory: %r" % path)
+            else:
+                raise AssertionError("loaded " + path)
+        raises(nvtxt_report.Error, nvtxt_report.load_report, folder.write("x.ncu-rep", "none"))
+
+
 def test_states_have_domains_and_ranges():
     with Folder() as folder, load(folder) as loaded:
-        equal(loaded[2][0].nvtx_state().domains(), ())
+        equal(loaded[2][0].nvtx_state(), None)
         state = loaded[0][0].nvtx_state()
         equal(state.domains(), (0,))
         equal([domain.name() for domain in state], ["<default domain>"])
@@ -161,7 +292,8 @@ def test_states_have_domains_and_ranges():
         state = loaded[0][1].nvtx_state()
         equal([(number, state[number].name()) for number in state.domains()],
               [(3, "Lib"), (9, "Nine"), (2 ** 63 + 5, "Far")])
-        raises(KeyError, state.domain_by_id, 0)
+        raises(KeyError, state.__getitem__, 0)
+        equal(state.domain_by_id(0), None)
         nine = state[9].push_pop_range(0)
         equal((nine.name(), nine.category(), nine.color(), nine.payload(), nine.row()),
               ("nine", 4, 0x80FF0001, -7, None))
@@ -169,7 +301,7 @@ def test_states_have_domains_and_ranges():
         equal(state[3].start_end_range(0).payload(), 2.5)
         equal(state[3].start_end_range(1).payload(), -math.inf)
         equal([one.message() for one in (state[2 ** 63 + 5].push_pop_range(1), nine)],
-              ["message", "nine"])
+              ["message", ""])
 
 
 def test_filters_take_results():

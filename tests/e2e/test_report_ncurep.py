@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from client import ENV, Folder, Running, contains
-from lib import Skip, equal, program, run, wait_for
+from lib import SHORT, Skip, equal, program, run, wait_for
 from report import FIXTURES, report
 from schema import INSTALLED, Schema, parse
 
@@ -136,13 +136,18 @@ def test_session_details_are_merged_over_blocks():
             n.block(header=[(3, n.session(1, None, [("Compute", "2024.1")])),
                             (6, n.process(1, "host", "app"))]),
             n.block(header=[(3, n.session(None, 5, [("CUDA", "12.4"), ("Driver", "550")]))]),
-            n.block(header=[(6, n.process(2, "host", "child"))])))
+            n.block(header=[(6, n.process(1, "host", "app")), (6, n.process(2, "host", "child"))]),
+            n.block(header=[(6, n.process(1, "host", "app")), (6, n.process(1, "other", "app"))])))
         (got,) = states(path)
         equal(got["providers"], [{"name": "Compute", "version": "2024.1"},
                                  {"name": "CUDA", "version": "12.4"},
                                  {"name": "Driver", "version": "550"}])
         equal(got["processes"], [{"pid": 1, "host": "host", "name": "app"},
-                                 {"pid": 2, "host": "host", "name": "child"}])
+                                 {"pid": 2, "host": "host", "name": "child"},
+                                 {"pid": 1, "host": "other", "name": "app"}])
+        lines = report("nvtx-state", path)[1].splitlines()
+        equal([line for line in lines if line.startswith("process")],
+              ["process 1 app on host", "process 2 child on host", "process 1 app on other"])
 
 
 def test_unknown_fields_sources_and_other_entries_are_passed_over():
@@ -441,7 +446,7 @@ def timed(seconds, *args):
 
 
 def test_the_time_grows_with_the_file_only():
-    count = 60000
+    count = 20000 if SHORT else 60000
     nvtx = n.state([n.domain(i, "d%d" % i) for i in range(count)] +
                    [n.domain(count, "last", [(i, "s%d" % i) for i in range(count)])],
                    [(1, [(i, [n.push("p")]) for i in range(count)] +

@@ -170,8 +170,9 @@ def test_contexts_and_ranges_are_sequences():
             equal(str(thread.action_by_idx(2)), "request")
             for index in (5, -6, 1 << 70):
                 raises(IndexError, thread.__getitem__, index)
-                raises(IndexError, thread.action_by_idx, index)
-            raises(IndexError, loaded.range_by_idx, 2)
+                equal(thread.action_by_idx(index), None)
+            equal((loaded.range_by_idx(2), loaded.range_by_idx(-3)), (None, None))
+            equal(loaded.range_by_idx(-1) is thread, True)
             raises(TypeError, loaded.range_by_idx, "0")
             raises(TypeError, thread.__getitem__, 1.0)
 
@@ -222,7 +223,7 @@ def test_the_summary_has_the_catalogue():
         equal((none.has_value(), none.value(), none.na_reason(), none.kind()),
               (False, None, "no iterations declared", IMetric.ValueKind_UNKNOWN))
         found = [m for m in map(summary.metric_by_name, summary)
-                 if m.metric_type() == IMetric.MetricType_THROUGHPUT
+                 if m.metric_type() == IMetric.MetricType_COUNTER
                  and m.metric_subtype() == IMetric.MetricSubtype_PER_SECOND
                  and m.rollup_operation() == IMetric.RollupOperation_SUM]
         contains([m.name() for m in found], "event__count.sum.per_second")
@@ -282,6 +283,20 @@ def test_values_are_converted():
             raises(TypeError, call, "0")
 
 
+def test_a_value_is_asked_for_by_its_kind():
+    with Folder() as folder, nvtxt_report.load_report(f1(folder)) as loaded:
+        action, kinds = loaded[0][0], [name for name in dir(IMetric) if name.startswith("ValueKind_")]
+        metrics = {action.add_string_metric("text", "17"): {"ANY", "STRING"},
+                   action.add_double_metric("real", 0.5): {"ANY", "DOUBLE"},
+                   action.add_integer_metric("number", 17): {"ANY", "UINT64"},
+                   loaded.summary()["iteration__time_duration.avg"]: set()}
+        for metric, wanted in metrics.items():
+            equal({kind[10:] for kind in kinds if metric.has_value(getattr(IMetric, kind))}, wanted)
+        instanced = loaded.summary()["range__time_duration_per_name.avg"]
+        equal((instanced.has_value(IMetric.ValueKind_UINT64), instanced.has_value(2)), (False, True))
+        equal("%d %s" % (2 * (IMetric.ValueKind_STRING,)), "2 2")
+
+
 def test_constants_and_what_reports_lack():
     with Folder() as folder, nvtxt_report.load_report(f1(folder)) as loaded:
         action = loaded[0][0]
@@ -309,10 +324,14 @@ def test_states_have_domains_and_ranges():
         top = domain.push_pop_range(-1)
         equal((top.name(), top.message(), top.has_attributes(), top.category(), top.color(),
                top.payload(), top.payload_type()),
-              ("kernel", "kernel", False, 0, None, None, top.PayloadType_NONE))
-        raises(IndexError, domain.push_pop_range, 3)
-        raises(IndexError, domain.start_end_range, 2)
-        raises(KeyError, state.domain_by_id, 1)
+              ("kernel", "kernel", False, 0, 0, None, top.PayloadType_PAYLOAD_UNKNOWN))
+        equal((top.payload_as_double(), top.payload_as_uint64(), top.payload_as_string()),
+              (0.0, 0, ""))
+        equal((domain.push_pop_range(3), domain.start_end_range(2)), (None, None))
+        equal((state.domain_by_id(1), 1 in state), (None, False))
+        raises(KeyError, state.__getitem__, 1)
+        raises(TypeError, state.__getitem__, "0")
+        equal(loaded.summary().nvtx_state(), None)
         equal(loaded[1][4].nvtx_state().domains(), ())
 
 

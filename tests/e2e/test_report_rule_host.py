@@ -394,8 +394,8 @@ assert ctx.summary() is action
 assert (ctx.path(), ctx.kind(), ctx.version()) == ("s.sqlite", "nvtxt", "9.8")
 with ctx: ctx.close()
 assert repr(ctx) and repr(r) and repr(action)""")
-    for call in ("ctx[1]", "ctx[-2]", "ctx.range_by_idx(1)", "ctx[0][1]",
-                 "ctx[0].action_by_idx(-2)"):
+    applied("assert ctx.range_by_idx(1) is ctx[0].action_by_idx(-2) is None")
+    for call in ("ctx[1]", "ctx[-2]", "ctx[0][1]"):
         equal((call, raised(call)[0]), (call, "IndexError"))
     for call in ("ctx['0']", "ctx.range_by_idx(None)", "ctx[0][1.0]", "ctx.range_by_idx(True)"):
         equal((call, raised(call)[0]), (call, "TypeError"))
@@ -427,8 +427,7 @@ assert action.metric_by_name("nothing") is None
 assert not action["gone"].has_value()
 assert action["per.sum"].values() == [1, 2] and action["per.sum"].ids() == ["x", "y"]
 assert action.workload_type() == NvRules.IAction.WorkloadType_RANGE
-assert action.nvtx_state().domains() == ()
-assert isinstance(action.nvtx_state(), NvRules.INvtxState)""")
+assert action.nvtx_state() is None""")
     applied("""\
 assert action.add_integer_metric("own", 1 << 63).as_uint64() == action["own"].value() == 1 << 63
 assert action.add_double_metric("real", 1).value() == 1.0
@@ -498,9 +497,12 @@ def test_the_constants_are_those_of_the_manual():
 def test_what_belongs_to_a_message():
     program = applied("""\
 first, second = fe.message("a"), fe.message("b")
-fe.speedup(first, fe.SpeedupType_LOCAL, 12.5)
+assert fe.speedup(first, fe.SpeedupType_LOCAL, 12.5) is True
 fe.speedup(id=second, type=fe.SpeedupType_GLOBAL, percent=3)
-fe.focus_metric(second, "a.sum", 1 << 64, fe.Severity_SEVERITY_HIGH, "decrease it")
+assert fe.focus_metric(second, "a.sum", 1 << 64, fe.Severity_SEVERITY_HIGH, "decrease it") is True
+for other in 2, -1, 1 << 70:
+    assert fe.speedup(other, fe.SpeedupType_LOCAL, 5) is False
+    assert fe.focus_metric(other, "a.sum", 7, 0, "") is False
 fe.focus_metric(first, "a.sum", 7, fe.Severity_SEVERITY_DEFAULT, "")
 fe.source_marker(second, "a.nvtxt", 3, "here")""")
     equal(program.of("speedup"), [{"message": 0, "global": False, "percent": 12.5},
@@ -512,8 +514,7 @@ fe.source_marker(second, "a.nvtxt", 3, "here")""")
     equal(program.of("source_marker"), [{"message": 1, "file": "a.nvtxt", "line": 3,
                                          "text": "here"}])
     for call, kind in (
-            ("fe.speedup(1, 1, 5)", "IndexError"), ("fe.speedup(-1, 1, 5)", "IndexError"),
-            ("fe.speedup(1 << 70, 1, 5)", "IndexError"), ("fe.speedup('0', 1, 5)", "TypeError"),
+            ("fe.speedup('0', 1, 5)", "TypeError"),
             ("fe.speedup(0, 3, 5)", "ValueError"), ("fe.speedup(0, 1, '5')", "TypeError"),
             ("fe.speedup(0, 1, float('nan'))", "ValueError"),
             ("fe.speedup(0, 'local', 5)", "TypeError"),
@@ -522,7 +523,6 @@ fe.source_marker(second, "a.nvtxt", 3, "here")""")
             ("fe.focus_metric(0, 'n', 1, 3, '')", "ValueError"),
             ("fe.focus_metric(0, 1, 1, 0, '')", "TypeError"),
             ("fe.focus_metric(0, 'n', 1, 0, None)", "TypeError"),
-            ("fe.focus_metric(9, 'n', 1, 0, '')", "IndexError"),
             ("fe.source_marker(0, 'f', 0, 't')", "ValueError"),
             ("fe.source_marker(0, 'f', '1', 't')", "TypeError"),
             ("fe.source_marker(0, None, 1, 't')", "TypeError"),
@@ -659,8 +659,9 @@ def test_the_modules_are_python_3_7():
             ast.parse(text.read(), file, feature_version=(3, 7))
 
 
-def test_nothing_called_nvrules_is_installed():
-    equal(glob.glob(os.path.join(TOP, "report", "**", "NvRules*"), recursive=True), [])
+def test_nothing_called_nvrules_is_on_the_default_path():
+    equal(glob.glob(os.path.join(TOP, "report", "**", "NvRules*"), recursive=True),
+          [os.path.join(MODULES, "compat", "NvRules.py")])
 
 
 if __name__ == "__main__":

@@ -399,8 +399,14 @@ def test_rules_propose_what_they_require():
 def test_the_reason_has_the_exception_and_its_place():
     equal(failure("x = 5\nraise ValueError('not %d' % x)"), "raised ValueError: not 5 (LINE)")
     equal(failure("import sys\nsys.exit(3)"), "raised SystemExit: 3 (LINE)")
-    equal(failure("fe.message('x')\nfe.speedup(1, 1, 5)"),
+    equal(failure("fe.message('x')\nfe.generate_table(1, ['a'], [])"),
           "raised IndexError: there is no message 1 (LINE)")
+    equal(failure("NvRules.raise_exception(handle, 'a text')"), "raised SystemError: a text (LINE)")
+    equal(failure("action.rule_results()"),
+          "raised AttributeError: 'IAction' object has no attribute 'rule_results'; "
+          "rule_results_as_dicts() has them (LINE)")
+    equal(failure("NvRules.load_report('x')"), "raised AttributeError: module 'NvRules' has no "
+          "attribute 'load_report'; get_context(handle) has the report (LINE)")
     equal(failure("action['nothing']"), "raised KeyError: 'nothing' (LINE)")
     contains(failure("fe.generate_table(fe.message('m'), ['a'], [[1], [1.5]])"),
              "raised TypeError: column 'a' has cells of several types: float, int (LINE)")

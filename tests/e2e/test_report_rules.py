@@ -4,7 +4,7 @@ import json
 import os
 import sqlite3
 
-from client import Folder, run_client
+from client import Folder, contains, run_client
 from lib import equal, run
 from report import f1, make_store, report
 
@@ -268,6 +268,25 @@ def test_rules_are_listed():
     equal(sorted(item["identifier"] for item in items), PACKAGE)
     equal(list(items[0]), ["identifier", "name", "description", "section", "kind", "file",
                            "hiddenBy"])
+
+
+def test_named_folders_stand_in_place_of_the_rules_in_the_program():
+    with Folder() as folder:
+        os.mkdir(folder.name("own"))
+        folder.write("own/own.rule", 'Identifier: "Own" DisplayName: "N"\n'
+                     'Findings { Condition: "1" Type: Ok Message: "m" }\n')
+        option, store = "--section-folder=" + folder.name("own"), f1(folder)
+        for words in (["check", store], ["report", store], ["list", "rules"]):
+            kinds = {}
+            for more in ([], [option], [option, "--section-folder", "builtin"]):
+                document = json.loads(report(*words, "--format=json", *more)[1])
+                rules = document.get("items") or document.get("rules") or \
+                    document["scopes"][0]["rules"]
+                kinds[len(more)] = {rule["kind"] for rule in rules}, \
+                    "Own" in [rule["identifier"] for rule in rules]
+            equal(kinds[1], ({"declarative"}, True), words)
+            for count in (0, 3):
+                contains(kinds[count][0], "builtin")
 
 
 if __name__ == "__main__":

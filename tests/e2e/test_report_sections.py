@@ -96,17 +96,34 @@ def test_f1_is_shown_as_text_and_markdown():
             golden(name, without_rules(said), (store, "STORE"))
 
 
+def test_descriptions_of_sections_are_details():
+    with Folder() as folder:
+        store, env = f1(folder), environment(folder)
+        got = shown(store, "--section", "CaptureStats", env=env)
+        what = got["scopes"][0]["sections"][0]["description"]
+        assert what, what
+        for words, has in (([], False), (["--print-details", "all"], True),
+                           (["--print-rule-details"], True), (["--print-details", "body"], False),
+                           (["--format", "markdown"], True)):
+            said = report("--section", "CaptureStats", "--apply-rules", "no", *words, store,
+                          env=env)[1]
+            equal(what in said, has, words)
+
+
 def test_every_field_of_every_message_is_taken():
     with Folder() as folder:
         store = f1(folder)
         mine = os.path.join(SECTIONS, "all")
         equal(listed("sections", "--section-folder", mine)["messages"], [])
         args = ["--section-folder", mine, "--set", "mine", "--apply-rules", "no"]
+        missing = ("all/All.section:17:19: warning: no metric 'no_such_metric' [unknown-metric]\n"
+                   "all/All.section:75:42: warning: the optional metric 'event__count_per_line.sum' "
+                   "is missing: no source file [missing-metric]\n")
         status, said, wrong = report(*args, store)
-        equal((status, wrong), (0, ""))
+        equal((status, wrong.replace(mine, "all")), (0, missing))
         golden("all.out", without_rules(said), (store, "STORE"))
         status, said, wrong = report(*args, "--format", "json", store)
-        equal((status, wrong), (0, ""))
+        equal((status, wrong.replace(mine, "all")), (0, missing))
         page = json.loads(said)
         page["scopes"][0].pop("rules")
         golden("all_json.out", json.dumps(page, indent=1) + "\n", (mine, "all"))

@@ -6,7 +6,7 @@ import random
 import signal
 
 from client import Folder, Running, contains, run_client
-from lib import equal, program, run
+from lib import SHORT, equal, program, run
 from report import f1, report
 from schema import SERVED
 
@@ -121,10 +121,10 @@ def test_metrics_of_everything_are_those_of_the_command():
             equal([{name: metric[name] for name in wanted[0]} for metric in got], wanted)
             kinds = {m["name"]: (m["metricType"], m["subtype"], m["rollup"]) for m in got}
             for name, said in (("event__count.sum", ("counter", None, "sum")),
-                               ("event__count.sum.per_second", ("throughput", "per_second", "sum")),
+                               ("event__count.sum.per_second", ("counter", "per_second", "sum")),
                                ("range__time_duration.sum.pct_of_elapsed", ("ratio", None, "sum")),
                                ("range__time_duration.med", ("counter", None, None)),
-                               ("range__variation.ratio", ("ratio", None, None)),
+                               ("range__variation.ratio", ("ratio", "ratio", None)),
                                ("capture__attribute_path", ("other", None, None))):
                 equal(kinds[name], said, name)
             serve.end()
@@ -335,7 +335,10 @@ def test_a_closed_pipe_ends_it():
     with Folder() as folder, Served(f1(folder)) as serve:
         serve.result("hello")
         serve.process.stdout.close()
-        serve.say(b'{"id":1,"method":"hello"}\n')
+        try:
+            os.write(serve.process.stdin.fileno(), b'{"id":1,"method":"hello"}\n')
+        except BrokenPipeError:
+            pass  # it saw that nobody reads before the request
         equal(serve.expect(0), "")
 
 
@@ -383,7 +386,7 @@ def test_memory_stays_the_same_over_100000_round_trips():
                     equal(serve.reply()["id"], i)
         rounds(500)
         before = resident(serve.process)
-        rounds(9500)
+        rounds(500 if SHORT and sanitized() else 9500)
         after = resident(serve.process)
         assert sanitized() or after <= before + 512, "%d KiB, then %d KiB" % (before, after)
         serve.end()

@@ -107,6 +107,26 @@ def test_events_of_an_export_at_the_ends_of_time():
         equal(tsv.decode().split("\n")[1].split("\t")[6], ":A\ufffdB")
 
 
+def test_a_backward_range_has_its_end_and_no_duration():
+    text = ("ProcessId = 7\n@RangeStartEnd, Start, End, ThreadId, Message\n"
+            "RangeStartEnd, 50, 40, 3, \"backward\"\n@RangePush, Time, ThreadId, Message\n"
+            "@RangePop, Time, ThreadId\nRangePush, 90, 3, \"pushed\"\nRangePop, 60, 3\n")
+    with Folder() as folder:
+        store = make_store(folder, "b.sqlite", folder.write("b.nvtxt", text))
+        wanted = [("backward", 50, 40, 0), ("pushed", 90, 60, 0)]
+        for lines in (report("events", "--format", "jsonl", store)[1].splitlines(),
+                      map(json.dumps, json.loads(report("events", "--format", "json",
+                                                        store)[1])["events"])):
+            equal([tuple(event[name] for name in ("message", "start", "end", "duration"))
+                   for event in map(json.loads, lines)], wanted)
+        rows = list(csv.DictReader(report("stats", "-r", "nvtx_pushpop_trace", "--format", "csv",
+                                          store)[1].splitlines()))
+        equal([list(row.values())[:3] for row in rows], [["90", "60", "0"]])
+        export = [json.loads(line) for line in
+                  run_client("nvtxt-export", "--format", "jsonl", "--store", store)[1].splitlines()]
+        equal([(event["end"], event["duration"]) for event in export], [(40, -10), (60, -30)])
+
+
 def test_events_are_rows():
     with Folder() as folder:
         store = f1(folder)

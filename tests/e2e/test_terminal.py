@@ -41,7 +41,7 @@ def store_of(folder):
 def test_the_formats_of_an_export():
     with Folder() as folder:
         store = store_of(folder)
-        for kind in ("csv", "jsonl", "chrome", "nvtxt", "speedscope", "folded"):
+        for kind in ("csv", "jsonl", "chrome", "nvtxt", "speedscope", "folded", "otlp"):
             args = ("nvtxt-export", "--store", store, "--format", kind)
             status, shown = run_in_terminal(*args, "-q", env=no_colour())
             equal(status, 0, shown)

@@ -246,6 +246,25 @@ def test_a_file_that_was_moved_away_goes_on_when_it_comes_again():
         equal(daemon.sources("events, errors"), [(2, 0)])
 
 
+def test_a_file_that_was_closed_when_it_went_goes_on_after_a_restart():
+    with Watched() as daemon:
+        daemon.write("a.nvtxt", HEAD + marker("one"))
+        daemon.has("one")
+        for _ in range(2):  # a file that did not grow is closed; what ended is not read again
+            daemon.stop()
+            daemon.start()
+            daemon.says("watching")
+            os.rename(daemon.path("a.nvtxt"), daemon.folder + "/away")
+            daemon.ended("removed")
+            os.rename(daemon.folder + "/away", daemon.path("a.nvtxt"))
+        daemon.stop()
+        daemon.append("a.nvtxt", marker("two"))
+        daemon.start()
+        daemon.has("one", "two")
+        daemon.ended(None)
+        equal(daemon.sources("events, errors"), [(2, 0)])
+
+
 def test_another_file_in_its_place_while_nobody_looked_is_known():
     with Watched() as daemon:
         daemon.write("a.nvtxt", HEAD + marker("one"))
@@ -392,6 +411,131 @@ def test_the_folder_of_the_environment_is_the_default():
             daemon.has("one")
     finally:
         lib.shutil.rmtree(folder)
+
+
+class Session(Watched):
+    """A session's folder with a capture folder, whose files are followed."""
+
+    def __init__(self, config="WatchCaptures=yes\n", start=True, **options):
+        super().__init__(config, start=False, **options)
+        os.mkdir(self.path("p_Capture_000"))
+        self.write("all.nvtxt", HEAD + marker("session"))
+        self.write("p_Capture_000/one.nvtxt", HEAD + marker("one"))
+        if start:
+            self.start()
+
+    def folders(self):
+        return sorted(row["path"] for row in self.control("status")["folders"])
+
+
+def test_capture_folders_of_a_session_are_followed_and_those_that_come():
+    with Session() as daemon:
+        daemon.has("session", "one")
+        for name in ("p_Capture_000/sub_capture", "other", ".capture", "p_CAPTURE_001"):
+            os.mkdir(daemon.path(name))
+        os.symlink("other", daemon.path("link_capture"))
+        daemon.write("other/no.nvtxt", HEAD + marker("no"))
+        daemon.write("capture.txt", HEAD + marker("no"))
+        daemon.write("capture.nvtxt", HEAD + marker("file"))
+        daemon.write("p_Capture_000/sub_capture/no.nvtxt", HEAD + marker("no"))
+        daemon.write("p_CAPTURE_001/two.nvtxt", HEAD + marker("two"))
+        daemon.append("p_Capture_000/one.nvtxt", marker("more"))
+        daemon.has("session", "one", "two", "more", "file")
+        equal(sorted(daemon.sources("kind, name, events")),
+              [("file", daemon.path(name), events) for name, events in (
+                  ("all.nvtxt", 1), ("capture.nvtxt", 1), ("p_CAPTURE_001/two.nvtxt", 1),
+                  ("p_Capture_000/one.nvtxt", 2))])
+        equal(daemon.folders(), [daemon.inside, daemon.path("p_CAPTURE_001"), daemon.path("p_Capture_000")])
+        assert "not followed" not in daemon.log_text(), daemon.log_text()
+
+
+def test_a_kill_reads_no_byte_of_a_capture_again():
+    with Session() as daemon:
+        daemon.has("session", "one")
+        daemon.stop(signal.SIGKILL, status=-signal.SIGKILL)
+        daemon.append("p_Capture_000/one.nvtxt", marker("more"))
+        daemon.start()
+        daemon.has("session", "one", "more")
+        equal([row[1] for row in daemon.sources()], [None, None])
+
+
+def test_a_capture_folder_that_goes_or_gets_another_name():
+    with Session() as daemon:
+        daemon.has("session", "one")
+        os.rename(daemon.path("p_Capture_000"), daemon.path("p_Capture_001"))
+        wait_for(lambda: daemon.folders() == [daemon.inside, daemon.path("p_Capture_001")], "the name")
+        daemon.append("p_Capture_001/one.nvtxt", marker("more"))
+        daemon.has("session", "one", "more")
+        equal(sorted(daemon.sources("ended")), [(None,), (None,)])
+        os.mkdir(daemon.path("p_Capture_002"))
+        daemon.write("p_Capture_002/two.nvtxt", HEAD + marker("two"))
+        daemon.has("session", "one", "more", "two")
+        for name in ("p_Capture_001", "p_Capture_002"):
+            shutil.rmtree(daemon.path(name))
+        daemon.append("all.nvtxt", marker("still"))
+        wait_for(lambda: sorted(row[1] or "" for row in daemon.sources()) == ["", "removed", "removed"],
+                 "the sources end")
+        wait_for(lambda: daemon.folders() == [daemon.inside], "the folders are closed")
+        os.mkdir(daemon.path("p_Capture_001"))
+        daemon.write("p_Capture_001/one.nvtxt", HEAD + marker("again"))
+        daemon.has("session", "one", "more", "two", "still", "again")
+
+
+def test_a_user_who_makes_many_capture_folders_is_bounded():
+    with Session(start=False) as daemon:
+        for number in range(1, 1003):
+            os.mkdir(daemon.path("p_Capture_%03d" % number))
+        daemon.start()
+        daemon.says("there are more than 1000 capture folders: the others are not watched folder=\"%s\""
+                    % daemon.inside)
+        wait_for(lambda: len(daemon.folders()) == 1001, "a thousand of them")
+        equal(daemon.log_text().count("capture"), 1)
+        for folder in daemon.folders()[1:]:
+            shutil.rmtree(folder)
+        wait_for(lambda: len(daemon.folders()) == 4, "the others have room")
+
+
+def test_captures_are_followed_by_default_in_the_folder_of_the_environment_only():
+    with Session("") as daemon:
+        daemon.has("session")
+        daemon.settled()
+        equal(daemon.folders(), [daemon.inside])
+        folder = daemon.inside
+        env = dict(os.environ, NSIGHT_ANALYSIS_SESSION_OUTPUT_PATH=folder + "//")
+        for config, wanted in (("WatchDirectory=\n", ["one", "session"]),
+                               ("WatchDirectory=\nWatchDirectory=%s\n" % folder, ["one", "session"]),
+                               ("WatchDirectory=\nWatchCaptures=\n", ["one", "session"]),
+                               ("WatchDirectory=\nWatchCaptures=no\n", ["session"])):
+            with Watched(config, env=env) as other:
+                other.has(*wanted)
+                other.settled()
+                equal(len(other.control("status")["folders"]), len(wanted), config)
+
+
+def test_a_reload_takes_captures_and_leaves_them():
+    with Session("") as daemon:
+        daemon.has("session")
+        for _ in range(2):
+            daemon.configure("WatchDirectory=%s\nWatchCaptures=yes\n" % daemon.inside)
+            daemon.tell_to_reload()
+            daemon.has("session", "one")
+            wait_for(lambda: len(daemon.folders()) == 2, "the capture folder")
+            daemon.configure("WatchDirectory=%s\n" % daemon.inside)
+            daemon.tell_to_reload()
+            wait_for(lambda: daemon.folders() == [daemon.inside], "no capture folder")
+        wait_for(lambda: sorted(row[1] or "" for row in daemon.sources()) == ["", "unwatched"], "the end")
+        both = "WatchDirectory=%s\nWatchCaptures=yes\n" % daemon.inside
+        for config in (both, both + "WatchDirectory=%s\n" % daemon.path("p_Capture_000")):
+            daemon.configure(config)
+            daemon.tell_to_reload()
+            wait_for(lambda: len(daemon.folders()) == 2, "the capture folder")
+        daemon.append("p_Capture_000/one.nvtxt", marker("more"))
+        daemon.has("session", "one", "more")
+        shutil.move(daemon.path("p_Capture_000"), daemon.folder + "/elsewhere")
+        daemon.says("a folder cannot be watched")  # one that was named is waited for
+        shutil.move(daemon.folder + "/elsewhere", daemon.path("p_Capture_000"))
+        daemon.append("p_Capture_000/one.nvtxt", marker("back"))
+        daemon.has("session", "one", "more", "back")
 
 
 def test_events_that_the_kernel_dropped_cost_no_line():

@@ -23,6 +23,7 @@ void __real_free(void *memory);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
+void *__wrap_reallocarray(void *old, size_t count, size_t size);
 char *__wrap_strdup(const char *string);
 char *__wrap_strndup(const char *string, size_t most);
 void __wrap_free(void *memory);
@@ -96,6 +97,15 @@ void *__wrap_realloc(void *old, size_t size) {
     }
     void *memory = __real_realloc(old, size);
     return old ? memory : counted(memory);
+}
+
+void *__wrap_reallocarray(void *old, size_t number, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(number, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return __wrap_realloc(old, bytes);
 }
 
 char *__wrap_strdup(const char *string) {

@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "report/ncurep/matching.h"
-#include "report/ncurep/ncurep.h"
-#include "report/render/ncurep/listing_json.h"
-#include "report/render/ncurep/listing_text.h"
-#include "report/serve/profiled.h"
+#include "report/launch/launches.h"
+#include "report/metric/metric.h"
+#include "report/render/listing.h"
+#include "report/serve/objects.h"
 #include "report/serve/serve.h"
 #include "tests/fault/alloc.h"
 #include "tests/fault/fault_kit.h"
@@ -43,6 +42,26 @@ static int list(const struct report_ncurep *report, struct nvtxt_out *out) {
     }
     report_matching_deinit(&matching);
     report_state_deinit(&state);
+    return rc;
+}
+
+// Everything that a scope is asked for, of each result.
+static int judge(const struct report_launches *launches) {
+    int rc = 0;
+    for (size_t i = 0; i < launches->count && rc == 0; i++) {
+        const struct report_given *given = &launches->list[i].given;
+        struct report_scopes *scopes;
+        struct report_metrics *metrics = NULL;
+        const struct report_metric *metric;
+        rc = report_scopes_of_results(&scopes, &given, 1);
+        rc = rc ?: report_metrics_new(&metrics, NULL, report_scopes_at(scopes, 0), NULL);
+        const char *name;
+        for (size_t n = 0; rc == 0 && (name = given->name_at(given, n)); n++) {
+            rc = report_metrics_get(metrics, name, &metric);
+        }
+        report_metrics_free(metrics);
+        report_scopes_free(scopes);
+    }
     return rc;
 }
 
@@ -80,10 +99,23 @@ static int make_all(const void *context) {
     int made = nvtxt_out_init(&out, fd);
     rc = rc ?: made;
     rc = rc ?: list(report, &out);
-    rc = rc ?: report_profiled_new(&objects, report, nvtxt_slice_of("a"), &filters, &why, &wrong);
+    struct report_launches *launches = NULL;
+    struct report_matching matching = {.now = NULL};
+    struct report_gathered gathered = {.incomplete = false};
+    const struct report_launches_wish wish = {.matching = &matching, .gathered = &gathered};
+    rc = rc ?: report_matching_init(&matching, &filters);
+    if (rc == 0) {
+        rc = report_launches_new(&launches, report, nvtxt_slice_of("a"), &wish, &why, &wrong);
+    } else {
+        report_ncurep_free(report);
+    }
+    rc = rc ?: judge(launches);
+    rc = rc ?: report_profiled_new(&objects, launches);
     rc = rc ?: ask(objects, &out);
-    report_profiled_free(objects);
-    report_ncurep_free(report);
+    report_objects_free(objects);
+    report_launches_free(launches);
+    report_matching_deinit(&matching);
+    report_gathered_deinit(&gathered);
     nvtxt_out_deinit(&out);
     close(fd);
     return rc;

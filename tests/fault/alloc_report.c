@@ -14,16 +14,15 @@
 #include <sqlite3.h>
 
 #include "report/host/host.h"
-#include "report/judge/rules.h"
 #include "report/load/load.h"
+#include "report/metric/definitions.h"
 #include "report/metric/metric.h"
-#include "report/metric/names.h"
 #include "report/model/model.h"
-#include "report/model/selecting.h"
-#include "report/page/page_write.h"
-#include "report/section/files.h"
-#include "report/section/shown.h"
+#include "report/page/page.h"
+#include "report/rule/rules.h"
+#include "report/section/show.h"
 #include "report/stats/reports.h"
+#include "report/text/files.h"
 #include "report/text/message.h"
 #include "store/store.h"
 #include "tests/fault/alloc.h"
@@ -129,7 +128,7 @@ static void make_rules(void) {
         FILE *file = fopen(rules[i], "w");
         must(file && fputs(rule_texts[i], file) >= 0 && fclose(file) == 0, rules[i]);
     }
-    must(report_files_find(&files, folders, 2, &missing) == 0, "files");
+    must(report_files_find(&files, folders, 2, false, &missing) == 0, "files");
 }
 
 // ---- What is made -------------------------------------------------------------------------------
@@ -203,7 +202,7 @@ static int make_page(const struct report_model *model) {
 }
 
 static int make_metrics(struct report_model *model) {
-    const struct report_scope scope = {.kind = REPORT_SCOPE_CAPTURE};
+    const struct report_scope scope = {.kind = REPORT_SCOPE_CAPTURE, .kind_word = "capture"};
     struct report_metrics *metrics = NULL;
     struct report_name_cursor cursor = {0};
     const struct report_metric *metric;
@@ -217,7 +216,7 @@ static int make_metrics(struct report_model *model) {
 
 static int apply_rules(const struct report_rules *all, struct report_model *model) {
     const struct report_rules_wanted wanted = {.since_ns = INT64_MIN, .until_ns = INT64_MAX};
-    const struct report_scope scope = {.kind = REPORT_SCOPE_CAPTURE};
+    const struct report_scope scope = {.kind = REPORT_SCOPE_CAPTURE, .kind_word = "capture"};
     struct report_results results = {0};
     struct report_metrics *metrics = NULL;
     int rc = report_metrics_new(&metrics, model, &scope, NULL);
@@ -230,7 +229,7 @@ static int apply_rules(const struct report_rules *all, struct report_model *mode
 static int judge(struct report_model *model) {
     struct report_messages messages = {0};
     struct report_rules *all = NULL;
-    int rc = report_rules_new(&all);
+    int rc = report_rules_new(&all, true);
     rc = rc ?: report_rules_load(all, &files, NULL, NULL, NULL, NULL, &messages);
     rc = rc ?: apply_rules(all, model);
     report_rules_free(all);
@@ -312,12 +311,12 @@ static struct report_files found; // scandir() takes memory that nobody counts
 // Loads the program with that runner, and applies it.
 static int run_program(struct report_runner *runner, struct report_model *model, bool *good) {
     const struct report_rules_wanted wanted = {.since_ns = INT64_MIN, .until_ns = INT64_MAX};
-    const struct report_scope scope = {.kind = REPORT_SCOPE_CAPTURE};
+    const struct report_scope scope = {.kind = REPORT_SCOPE_CAPTURE, .kind_word = "capture"};
     struct report_messages messages = {0};
     struct report_results results = {0};
     struct report_metrics *metrics = NULL;
     struct report_rules *all = NULL;
-    int rc = report_rules_new(&all);
+    int rc = report_rules_new(&all, true);
     rc = rc ?: report_rules_load(all, &found, NULL, NULL, NULL, runner, &messages);
     rc = rc ?: report_metrics_new(&metrics, model, &scope, NULL);
     rc = rc ?: report_rules_apply(all, metrics, &wanted, &results);
@@ -337,7 +336,7 @@ static bool program_was_good;
 static int host_program(const void *context) {
     struct report_model *model = (struct report_model *)(uintptr_t)context;
     struct report_sections sections = {0};
-    const struct report_filter_view view = {.capture = model->capture};
+    const struct report_section_filter_view view = {.capture = model->capture};
     const struct report_host_options options = {
         .python = shell,
         .folder = "/",
@@ -375,7 +374,7 @@ static void program_allocations(unsigned stride) {
     char sentence[REPORT_SENTENCE_BYTES];
     must(report_load(&capture, &path, 1, &REPORT_LOAD_ALL, sentence) == 0, sentence);
     must(report_model_build(&model, capture) == 0 && select_events(model) == 0, "the model");
-    must(report_files_find(&found, &search, 1, &missing) == 0, "the folder");
+    must(report_files_find(&found, &search, 1, false, &missing) == 0, "the folder");
     must(host_program(model) == 0 && program_was_good, "a program without a fault");
     unsigned once = alloc_each(stride, false, host_program, check_nothing, model);
     printf("# %u allocations of a rule that is a program, every %u. failed\n", once, stride);

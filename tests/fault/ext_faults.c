@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "inject/ext/abi_ext.h"
+#include "inject/ext/extension.h"
 #include "inject/ext/registry.h"
-#include "inject/extension.h"
 #include "tests/fault/fault_kit.h"
 
 #define FAIL(...) (printf("# " __VA_ARGS__), puts(""), fflush(stdout), _exit(1))

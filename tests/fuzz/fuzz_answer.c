@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/send/answer.h"
+#include "lib/send/session.h"
 #include "protocol/wire/reply.h"
 
 static enum answer_type type_of(const struct nvtxt_reply *reply) {

@@ -47,7 +47,7 @@ static void evaluate(const struct report_expression *expression, struct report_m
         report_metric_near(definitions, nvtxt_slice_of(name));
     }
     for (int way = REPORT_AGGREGATE_UNSAID; way <= REPORT_AGGREGATE_OPERANDS; way++) {
-        must(report_expression_evaluate(expression, metrics, NULL, (enum report_aggregate)way,
+        must(report_expression_evaluate(expression, metrics, NULL, (enum report_aggregate)way, NULL,
                                         &result) == 0);
         check_metric(result);
     }
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     define(definitions, line);
     must(report_scopes_new(&scopes, &model, REPORT_SCOPE_CAPTURE) == 0);
     must(report_metrics_new(&metrics, &model, report_scopes_at(scopes, 0), definitions) == 0);
-    if (report_expression_parse(&expression, line, &fault) == 0) {
+    if (report_expression_parse(&expression, line, REPORT_EXPRESSION_DERIVED, &fault) == 0) {
         evaluate(expression, metrics, definitions);
         report_expression_free(expression);
     } else {
@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_fault(NULL, &fault);
     }
     size_t at = 0;
-    if (report_expression_parse_at(&expression, line, &at, REPORT_EXPRESSION_INSTANCES, &fault) ==
+    if (report_expression_parse_at(&expression, line, &at, REPORT_EXPRESSION_OF_RULE, &fault) ==
         0) {
         must(at <= line.len);
         evaluate(expression, metrics, definitions);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "report/model/selecting.h"
+#include "report/model/model.h"
 
 #define EVENT(kind_, thread_, name_, start_, end_)                                                 \
     {                                                                                              \
@@ -72,7 +72,7 @@ static void apply(const struct report_selection *selection) {
     must(report_model_build(&model, &capture) == 0);
     report_selection_span(selection, 1000, &since, &until);
     int result = report_select(model, selection, since, until, &text, &fault);
-    must(result == 0 || result == REPORT_SELECT_WRONG);
+    must(result == 0 || result == NVTXT_WRONG);
     must(model->selected <= COUNT(events));
     must(text.len == 0 || text.data[text.len - 1] == '\n');
     if (result != 0) {
@@ -92,7 +92,7 @@ static void take(struct report_selection *selection, char *line) {
     }
     *value++ = '\0';
     int result = report_selection_take(selection, line, value, &fault);
-    if (result == REPORT_SELECT_WRONG) {
+    if (result == NVTXT_WRONG) {
         must(fault.column <= strlen(value) + 1 && fault.sentence[0] != '\0');
         report_fault_write(&fault, &message);
         must(message.len > strlen(line));

@@ -6,9 +6,8 @@
 
 #include <string.h>
 
-#include "report/ncurep/by_name.h"
-#include "report/ncurep/matching.h"
-#include "report/ncurep/range.h"
+#include "report/launch/launches.h"
+#include "report/ncurep/state.h"
 
 static const struct report_ncurep *report;
 
@@ -75,6 +74,29 @@ static void ask_names(struct report_by_name *by_name, const struct report_ncurep
     }
 }
 
+// As a scope has it: instances have the type of their metric, so that expressions can take them.
+static void ask_scope(const struct report_launches *launches) {
+    for (size_t i = 0; i < launches->count; i++) {
+        const struct report_given *given = &launches->list[i].given;
+        struct store_arena arena = {0};
+        const char *name;
+        must(report_launch_arch(&launches->list[i]) < 11000);
+        for (size_t n = 0; (name = given->name_at(given, n)); n++) {
+            struct report_metric metric;
+            must(given->known(given, name) && given->get(given, name, NULL, NULL) == 0);
+            must(given->get(given, name, &arena, &metric) == 0);
+            must(metric.na || metric.value.type == metric.type);
+            for (size_t k = 0; k < metric.instance_count; k++) {
+                must(metric.instances[k].value.type == metric.type);
+            }
+            must(memchr(report_metric_words(name).description, '\0', REPORT_DESCRIPTION_BYTES));
+            must(report_metric_unit(name) != NULL);
+            store_arena_reset(&arena, STORE_CHUNK_BYTES);
+        }
+        store_arena_deinit(&arena);
+    }
+}
+
 static void filter(struct report_matching *matching, const struct report_ncurep_result *result) {
     struct report_fault fault = {0};
     static struct report_state state; // its memory serves all
@@ -123,7 +145,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     must(count == made->result_count);
     report_by_name_deinit(&by_name);
+    struct report_gathered gathered = {.incomplete = false};
+    struct report_launches *launches;
+    const struct report_launches_wish wish = {.matching = &matching, .gathered = &gathered};
+    must(report_launches_new(&launches, made, nvtxt_slice_of("a"), &wish, &fault, &wrong) == 0);
+    must(launches->result_count == count);
+    ask_scope(launches);
+    report_launches_free(launches);
+    report_gathered_deinit(&gathered);
     report_matching_deinit(&matching);
-    report_ncurep_free(made);
     return 0;
 }

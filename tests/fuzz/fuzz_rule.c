@@ -5,13 +5,12 @@
 #define NVTXT_REPLAY_ALSO "report/rules"
 #include "tests/fuzz/replay.h"
 
-#include "report/judge/declarative.h"
-#include "report/judge/wanted.h"
 #include "report/rule/builder.h"
-#include "report/rule/condition.h"
-#include "report/rule/links.h"
+#include "report/rule/rules.h"
+#include "report/rule/rules_state.h"
 #include "report/rule/scope_values.h"
 #include "report/rule/template.h"
+#include "report/table/links.h"
 #include "tests/unit/report_kit.h"
 
 static struct report_metrics *metrics_of_f1(void) {
@@ -43,7 +42,7 @@ static void as_file(struct nvtxt_slice text) {
     struct report_messages messages = {0};
     struct report_declarative *rule;
     int r = report_declarative_read(&rule, text, "file", NULL, &arena, &messages);
-    must((r == REPORT_BAD_RULE) == (messages.errors > 0));
+    must((r == NVTXT_WRONG) == (messages.errors > 0));
     if (r == 0) {
         apply(rule, &arena);
         report_declarative_free(rule);
@@ -53,17 +52,17 @@ static void as_file(struct nvtxt_slice text) {
 }
 
 static void as_condition(struct nvtxt_slice text) {
-    struct report_condition *condition;
+    struct report_expression *condition;
     struct report_expression_fault fault = {0};
     struct report_rule_values values = {.metrics = metrics_of_f1()};
-    if (report_condition_parse(&condition, text, &fault) != 0) {
+    if (report_expression_parse(&condition, text, REPORT_EXPRESSION_CONDITION, &fault) != 0) {
         must(fault.column >= 1 && fault.column <= text.len + 1 && fault.text[0]);
         return;
     }
-    int r = report_condition_test(condition, &values);
+    int r = report_rule_test(&values, condition);
     must(r >= REPORT_CONDITION_FALSE && r <= REPORT_CONDITION_BAD);
     must(r <= REPORT_CONDITION_TRUE || values.reason[0]);
-    report_condition_free(condition);
+    report_expression_free(condition);
 }
 
 static void as_text(struct nvtxt_slice text) {

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "protocol/lang/jsontext.h"
 #include "tests/unit/schema_kit.h"
 
 #define ENTRIES 12

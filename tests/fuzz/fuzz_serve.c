@@ -4,10 +4,11 @@
 // result or an error.
 #include "tests/fuzz/replay.h"
 
+#include <jansson.h>
 #include <string.h>
 
 #include "protocol/base/json.h"
-#include "report/serve/captured.h"
+#include "report/serve/objects.h"
 #include "report/serve/serve.h"
 #include "tests/unit/report_kit.h"
 

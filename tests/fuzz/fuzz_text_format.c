@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     void *message;
     struct nvtxt_slice text = {(const char *)data, size};
     int r = report_text_parse(&kit_type, text, "file", &arena, &messages, &message);
-    must(r == (messages.errors > 0 ? REPORT_TEXT_FAULTY : 0));
+    must(r == (messages.errors > 0 ? NVTXT_WRONG : 0));
     check_messages(&messages, size);
     if (r == 0) {
         kit_dump(&out, &kit_type, message, 0);

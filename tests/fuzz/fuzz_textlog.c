@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/text/printable.h"
 #include "client/text/textlog.h"
 #include "protocol/interp/interp.h"
 

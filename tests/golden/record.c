@@ -2,6 +2,7 @@
 //
 // Each row is written as one line of JSON into one growing text, each diagnostic into another.
 #include "tests/golden/record.h"
+#include "protocol/base/json.h"
 
 #include <err.h>
 #include <stdio.h>

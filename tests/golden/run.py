@@ -30,7 +30,8 @@ WORKERS = 4
 # Where each case starts programs of its own, valgrind sees some of the cases: others in each mode.
 VALGRIND_STRIDES = {"interp": 20, "split": 20, "check": 10, "import": 10, "export": 30, "lines": 20,
                     "plain": 10, "send": 10}
-# AddressSanitizer a third of the slowest, again others in each mode; all with NVTXT_TEST_LONG set.
+# AddressSanitizer a third of the slowest, again others in each mode, and a sixth in scripts/test; all
+# with NVTXT_TEST_LONG set.
 SANITIZED_STRIDES = {"check": 3, "import": 3, "export": 3, "lines": 3, "send": 3}
 MEMORY, MEMORY_LEAST = "/dev/shm", 1 << 30
 
@@ -418,7 +419,7 @@ def stride(mode):
     if lib.WRAPPER:
         return VALGRIND_STRIDES.get(mode, 1)
     if "address" in os.environ.get("SANITIZERS", "") and not os.environ.get("NVTXT_TEST_LONG"):
-        return SANITIZED_STRIDES.get(mode, 1)
+        return SANITIZED_STRIDES.get(mode, 1) * (2 if lib.SHORT and mode in SANITIZED_STRIDES else 1)
     return 1
 
 

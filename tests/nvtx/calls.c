@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// calls CASE [ARGUMENT]: makes calls of NVTX and prints what they return, a line each. What they
-// are in the store, tests/e2e/test_inject.py says.
+// calls CASE [LIBRARY]: makes calls of NVTX and prints what they return, a line each. What they are
+// in the store, tests/e2e/test_inject.py says. LIBRARY is loaded first, for all to use; that of the
+// case `units` has NVTX in it, too.
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -74,7 +75,7 @@ static void core(void) {
     nvtxNameCategoryA(1, "category a");
     nvtxNameCategoryW(2, L"category w");
     nvtxNameOsThreadA((uint32_t)gettid(), "thread a");
-    nvtxNameOsThreadW((uint32_t)getpid() + 1, L"thread w");
+    nvtxNameOsThreadW((uint32_t)(uintptr_t)pthread_self(), L"thread w");
 }
 
 #ifndef WITH_NVTX3
@@ -310,6 +311,64 @@ static void resources(void) {
     say("resource", nvtxDomainResourceCreate(NULL, &one) != NULL);
 }
 
+// ---- Threads ------------------------------------------------------------------------------------
+
+enum { NAMED = 4 };
+
+static pthread_barrier_t named;
+static _Atomic pid_t tids[NAMED];
+
+static void *be_named(void *tid) {
+    pthread_setname_np(pthread_self(), "by the system");
+    *(_Atomic pid_t *)tid = gettid();
+    pthread_barrier_wait(&named); // there is a thread
+    pthread_barrier_wait(&named); // it has its name, if it gets one
+    nvtxMarkA("named");
+    return NULL;
+}
+
+static void name_by_resource(int32_t type, uint64_t handle, const char *name) {
+    nvtxResourceAttributes_t thread = {.version = NVTX_VERSION, .size = sizeof(thread)};
+    thread.identifierType = type;
+    thread.identifier.ullValue = handle;
+    thread.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    thread.message.ascii = name;
+    nvtxDomainResourceCreate(NULL, &thread);
+}
+
+// Of numbers that are no thread's, the last ones are addresses: of nothing, of no thread.
+static void name_threads(void) {
+    static const uint32_t none[] = {0, 1, INT32_MAX, UINT32_MAX};
+    static const char no_thread[4096];
+    pthread_t threads[NAMED];
+    pthread_barrier_init(&named, NULL, NAMED + 1);
+    for (int i = 0; i < NAMED; i++) {
+        pthread_create(&threads[i], NULL, be_named, (void *)&tids[i]);
+    }
+    pthread_barrier_wait(&named);
+    nvtxNameOsThreadA((uint32_t)tids[0], "by its number");
+    name_by_resource(0x10003, (uint64_t)tids[1], "as a native one");
+    name_by_resource(0x10004, (uintptr_t)threads[2], "as one of POSIX");
+    name_by_resource(0x10004, (uintptr_t)pthread_self(), "itself");
+    for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
+        nvtxNameOsThreadA(none[i], "none");
+    }
+    name_by_resource(0x10003, (uint64_t)getppid(), "none");
+    name_by_resource(0x10004, 4096, "none");
+    name_by_resource(0x10004, (uintptr_t)no_thread, "none");
+    pthread_barrier_wait(&named);
+    for (int i = 0; i < NAMED; i++) {
+        pthread_join(threads[i], NULL);
+        say("tid", tids[i]);
+    }
+    nvtxNameOsThreadA((uint32_t)tids[0], "has ended");
+    name_by_resource(0x10001, (uint64_t)tids[3], "a number");
+}
+
+static void name_nobody(void) {
+    nvtxNameOsThreadA(UINT32_MAX, "none");
+}
+
 // ---- Locks --------------------------------------------------------------------------------------
 
 static void *release(void *sync) {
@@ -507,6 +566,8 @@ static const struct {
     {"late", late},
     {"both", both},
     {"threads", threads},
+    {"named", name_threads},
+    {"nobody", name_nobody},
 #ifndef WITH_NVTX3
     {"naming", naming},
     {"extension", extension},
@@ -519,6 +580,10 @@ int main(int argc, char **argv) {
     if (strcmp(name, "units") == 0 && argc == 3) {
         units(argv[2]);
         return 0;
+    }
+    if (argc == 3 && !dlopen(argv[2], RTLD_NOW | RTLD_GLOBAL)) {
+        fprintf(stderr, "%s\n", dlerror());
+        return 66;
     }
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         if (strcmp(name, cases[i].name) == 0) {

@@ -23,6 +23,7 @@
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define OWN 0x1000007u // a number of the program's own
 #define ALL_FIELDS 0x3FEu
+#define LARGE 6000
 #define HUGE ((size_t)30000)
 
 static void say(const char *what, long long value) {
@@ -105,7 +106,7 @@ struct logged {
     uint64_t scope;
 };
 
-static uint64_t logged_schema(nvtxDomainHandle_t domain) {
+static uint64_t logged_schema_of(nvtxDomainHandle_t domain, uint64_t id) {
     const nvtxPayloadSchemaEntry_t entries[] = {
         {.flags = NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
          .type = NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE,
@@ -113,7 +114,7 @@ static uint64_t logged_schema(nvtxDomainHandle_t domain) {
         {.type = NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY, .name = "category"},
         {.type = NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB, .name = "color"},
         {.type = NVTX_PAYLOAD_ENTRY_TYPE_SCOPE_ID, .name = "scope"}};
-    return schema_of(domain, NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, OWN, entries, COUNT(entries));
+    return schema_of(domain, NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, id, entries, COUNT(entries));
 }
 
 static void events(void) {
@@ -121,7 +122,7 @@ static void events(void) {
     const nvtxScopeAttr_t node = {sizeof(node), "/node[1]", 0, 0};
     nvtxScopeAttr_t gpu = {sizeof(gpu), "gpu", nvtxScopeRegister(domain, &node), OWN};
     say("own scope", (long long)nvtxScopeRegister(domain, &gpu) - OWN);
-    say("own schema", (long long)logged_schema(domain) - OWN);
+    say("own schema", (long long)logged_schema_of(domain, OWN) - OWN);
     struct logged logged = {nvtxDomainRegisterStringA(domain, "from the payload"), 5, 0xFF0000FF,
                             OWN};
     const nvtxPayloadData_t payload = {OWN, sizeof(logged), &logged};
@@ -140,6 +141,32 @@ static void events(void) {
     nvtxDomainMarkEx(domain, &event); // what a payload says comes later
     say("enabled", nvtxDomainIsEnabled(domain));
     say("time", nvtxTimestampGet() > 1);
+}
+
+struct large {
+    nvtxStringHandle_t message;
+    char text[LARGE];
+};
+
+// Payloads with handles in them, of which a copy has no room where small ones are made.
+static void large_ones(void) {
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("own");
+    const nvtxPayloadSchemaEntry_t entries[] = {
+        {.flags = NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+         .type = NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE,
+         .name = "message"},
+        {.type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, .name = "text", .arrayOrUnionDetail = LARGE}};
+    schema_of(domain, NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, OWN, entries, COUNT(entries));
+    logged_schema_of(domain, OWN + 1);
+    struct logged logged = {nvtxDomainRegisterStringA(domain, "small"), 5, 0xFF0000FF, 0};
+    struct large large = {nvtxDomainRegisterStringA(domain, "large"), "x"};
+    const nvtxPayloadData_t payloads[] = {{OWN + 1, sizeof(logged), &logged},
+                                          {OWN, sizeof(large), &large}};
+    nvtxMarkPayload(domain, payloads, 1);
+    nvtxMarkPayload(domain, payloads + 1, 1);
+    nvtxMarkPayload(domain, payloads, 2);
+    say("push", nvtxRangePushPayload(domain, payloads + 1, 1));
+    say("pop", nvtxRangePopPayload(domain, payloads, 1));
 }
 
 // Texts that do not fit where small ones are read, and one that is too long for JSON.
@@ -536,6 +563,7 @@ static const struct {
 } cases[] = {
     {"payloads", payloads},
     {"events", events},
+    {"large", large_ones},
     {"long", long_ones},
     {"counters", counters},
     {"mem", mem},

@@ -152,6 +152,62 @@ static void threads(char **arguments) {
     print_stats();
 }
 
+// What a thread is called when its first events are sent, what then, and what the program says
+// before and after that; NULL: nothing, of itself.
+static const struct naming {
+    const char *first, *then, *before, *after;
+} namings[] = {
+    {"early", "lib_client", NULL, NULL},
+    {NULL, "late", NULL, NULL},
+    {"early too", "late too", NULL, NULL},
+    {"ours", "ours again", "before", NULL},
+    {"ours too", "ours at last", NULL, "after"},
+    {NULL, NULL, NULL, NULL},
+    {NULL, "at the end", NULL, NULL},
+};
+
+#define NAMINGS (sizeof(namings) / sizeof(namings[0]))
+
+static void call_thread(const char *name) {
+    if (name) {
+        must(pthread_setname_np(pthread_self(), name) == 0, "pthread_setname_np");
+    }
+}
+
+static void *be_called(void *of) {
+    const struct naming *naming = of;
+    call_thread(naming->first);
+    if (naming->before) {
+        nvtxt_name_thread(0, naming->before);
+    }
+    mark("%d", gettid());
+    flush();
+    if (naming->after) {
+        nvtxt_name_thread(0, naming->after);
+    }
+    call_thread(naming->then);
+    printf("%d\n", gettid());
+    fflush(stdout);
+    if (naming == &namings[NAMINGS - 1]) {
+        say("stays");
+        pause();
+    }
+    return NULL;
+}
+
+// One thread after another; the last one is there when the process ends.
+static void names(char **arguments) {
+    (void)arguments;
+    for (size_t i = 0; i < NAMINGS; i++) {
+        pthread_t thread;
+        must(pthread_create(&thread, NULL, be_called, (void *)&namings[i]) == 0, "pthread_create");
+        if (i + 1 < NAMINGS) {
+            pthread_join(thread, NULL);
+        }
+    }
+    wait_for_test();
+}
+
 // ---- Processes ----------------------------------------------------------------------------------
 
 // A child without what libc does for one.
@@ -283,6 +339,22 @@ static void one(char **arguments) {
     mark("%s", arguments[0] ? arguments[0] : "one");
 }
 
+// Ends as the end of a process does, twice, and then without one.
+static void finish(char **arguments) {
+    (void)arguments;
+    struct nvtxt_options options = {.size = sizeof(options), .levels = 1};
+    must(nvtxt_init(&options) == 0, "init");
+    for (int i = 0; i < 1000; i++) {
+        mark("mark %d", i);
+    }
+    errno = 7;
+    nvtxt_finish();
+    nvtxt_finish();
+    must(errno == 7, "errno");
+    mark("late");
+    _exit(0);
+}
+
 static void nothing(char **arguments) {
     (void)arguments;
 }
@@ -406,10 +478,12 @@ static long sender_switches(void) {
     return switches;
 }
 
-// Prints how often the sender woke up in four quiet seconds.
+// Prints how often the sender woke up in the first second, after one event, and in four quiet ones.
 static void quiet(char **arguments) {
     (void)arguments;
     nvtxt_push("open");
+    sleep(1);
+    printf("%ld\n", sender_switches());
     flush();
     long before = -1;
     for (long now; (now = sender_switches()) != before; before = now) {
@@ -429,6 +503,21 @@ static void killed(char **arguments) {
     raise(number(arguments, 0));
 }
 
+// RANGES PAUSE_US: a range after the other, each with such a pause in it, and the end of a program
+// of Go: libc is not told of it.
+static void gone(char **arguments) {
+    char text[40];
+    for (int i = 0; i < number(arguments, 0); i++) {
+        snprintf(text, sizeof(text), "range %d", i);
+        nvtxt_push(text);
+        if (number(arguments, 1) > 0) {
+            usleep((useconds_t)number(arguments, 1));
+        }
+        nvtxt_pop();
+    }
+    syscall(SYS_exit_group, 0);
+}
+
 static const struct {
     const char *name;
     void (*run)(char **arguments);
@@ -436,10 +525,11 @@ static const struct {
     {"closes", closes}, {"few", few},         {"killed", killed}, {"nothing", nothing},
     {"one", one},       {"pairs", pairs},     {"spawn", spawn},   {"storm", storm},
     {"second", second}, {"threads", threads}, {"steps", steps},   {"refused", refused},
-    {"quiet", quiet},
+    {"quiet", quiet},   {"names", names},     {"gone", gone},     {"finish", finish},
 };
 
 int main(int count, char **arguments) {
+    call_thread("lib_client"); // valgrind gives its own name to it
     for (size_t i = 0; count > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(commands[i].name, arguments[1]) == 0) {
             commands[i].run(arguments + 2);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Notes about the EXAMPLES of the manual pages; page_notes.py says what a note is."""
-from page_notes import (ANY, BACKUP, COMPILE, DAEMON, FLAMEGRAPH, JOURNAL, LOGGER, MAIL, MAKEFILE, SHELL, SOLVED, Note,
-                        Page, prints, shell, skip)
+from page_notes import (ANY, BACKUP, COMPILE, DAEMON, FLAMEGRAPH, JOURNAL, LOGGER, MAIL, MAKEFILE, RECORDS, SHELL, SOLVED,
+                        Note, Page, prints, saved_as, shell, skip)
 
 # Steps with their loading, a kernel in each, one kernel alone; a request that is open meanwhile.
 RUN = """TimeBase = Manual
@@ -131,6 +131,8 @@ PAGES = {
         "SELECT globalTid": prints(r"^1\|1\|step$", run="sqlite3 -readonly $STORE <{}"),
         "SELECT message, count": prints(r"^request\|1\|", run="sqlite3 -readonly $STORE <{}"),
         "SELECT text, unixepoch": prints(r"^open\|\d+$", run="sqlite3 -readonly $STORE <{}"),
+        "SELECT * FROM NVTXT_TIMELINE ORDER": prints(r"\|now\|", run="sqlite3 -readonly $STORE <{}"),
+        "SELECT * FROM NVTXT_TIMELINE WHERE": prints(r"\|now\|", run="sqlite3 -readonly $STORE <{}"),
         "SELECT e.*": prints(r"\|now\|", run="sqlite3 -readonly $STORE <{}"),
         "SELECT format": prints(r"^wrong.nvtxt:1:1: error: .*\[unknown-command\]$",
                                 run="sqlite3 -readonly $STORE <{}"),
@@ -139,6 +141,12 @@ PAGES = {
        "'@RangeStart, Time, RangeId, Message' \"RangeStart, $(date +%s%N), 1, 'open'\" >&7; "
        "until [ \"$(sqlite3 -readonly $STORE 'SELECT count(*) FROM NVTXT_OPEN_RANGES')\" = 1 ]; do sleep 0.1; done",
         files={"run.nvtxt": RUN, "wrong.nvtxt": "Wrong, 1\nTimeBase = Manual\n"}),
+
+    "man/nvtxt-python.7": Page({
+        "import logging": saved_as("job.py"),
+        "NVTXT_NAME=job python3 job.py": Note(),
+        "nvtxt-report": prints(":load "),
+    }, before=DAEMON, places={"job python3": "job " + RECORDS}),
 
     "man/nvtxt.3": Page({
         "#include <nvtxt.h>": prints(r'^load\|.*17', run=(

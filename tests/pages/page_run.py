@@ -15,6 +15,7 @@ import tempfile
 import page_notes
 import pages
 from lib import DEADLINE, SANITIZERS, TOP_BUILD, Skip, program
+from python_program import preloaded
 
 TOP = os.path.abspath(pages.TOP)
 BUILD = os.path.abspath(TOP_BUILD)
@@ -138,8 +139,9 @@ class Place:
             "HOME": self.name("home"), "WORK": self.name("work"), "STEPS": self.name("steps"),
             "XDG_RUNTIME_DIR": self.name("run"), "LC_ALL": "C.UTF-8", "SPAN": str(int(DEADLINE)), "TOP": TOP, "BUILD": BUILD,
             "PATH": self.name("bin") + ":" + os.environ["PATH"], "NVTXT_REPORT_DATA": TOP + "/report",
-            "PYTHONPATH": TOP + "/report/python", "NVTX": self.nvtx(),
+            "PYTHONPATH": TOP + "/report/python:" + TOP + "/lib/python", "NVTX": self.nvtx(),
             "SANITIZE": "-fsanitize=" + SANITIZERS if SANITIZERS else "",
+            "PRELOAD": " ".join("%s=%s" % pair for pair in preloaded().items()),
             "SOCKET": "/run/nvtxtd/nvtxtd.sock" if self.inside else self.name("run/nvtxtd/nvtxtd.sock"),
             "STORE": "/var/lib/nvtxtd/nvtxt.sqlite" if self.inside
                      else self.name("home/.local/state/nvtxtd/nvtxt.sqlite")}

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "inject/ext/abi_ext.h"
+#include "inject/ext/extension.h"
 #include "inject/ext/registry.h"
-#include "inject/extension.h"
 
 #define THREADS 4
 #define ROUNDS 500

@@ -9,7 +9,7 @@
 
 #include "report/ncurep/ncurep.h"
 
-#include "report/ncurep/file/zstd_none.c" // in place of zstd.c
+#include "report/ncurep/zstd_none.c" // in place of zstd.c
 
 static int open_bytes(const char *bytes, size_t len, struct report_ncurep_fault *fault) {
     const struct report_ncurep_options options = {.max_memory = 0};

@@ -109,12 +109,24 @@ static void the_lock_is_given_back_when_asked(void) {
     assert(write_beside() == SQLITE_OK);
 }
 
+static void a_close_gives_the_lock_back_to_who_has_the_file_open(void) {
+    sqlite3 *reader;
+    struct store *store = open_store();
+    kit_commit(store, EVENTS_A_COMMIT);
+    assert(sqlite3_open_v2(kit_path, &reader, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK);
+    assert(sqlite3_exec(reader, "SELECT * FROM NVTXT_SOURCES", NULL, NULL, NULL) == SQLITE_OK);
+    store_close(store);
+    assert(write_beside() == SQLITE_OK);
+    sqlite3_close(reader);
+}
+
 int main(void) {
     kit_make_folder();
     snprintf(shm, sizeof(shm), "%s-shm", kit_path);
     no_reader_stops_the_writer(false);
     no_reader_stops_the_writer(true);
     the_lock_is_given_back_when_asked();
+    a_close_gives_the_lock_back_to_who_has_the_file_open();
     kit_count_events();
     kit_remove_folder();
     return 0;

@@ -9,7 +9,7 @@ import sqlite3
 import tempfile
 
 from story import Told
-from lib import equal, run
+from lib import Daemon, equal, run
 
 DOCUMENTED = {
     "StringIds": [("id", "INTEGER", 0, 1), ("value", "TEXT", 1, 0)],
@@ -128,6 +128,34 @@ def test_categories_are_named_by_domain_and_number():
             ("query", "db"), ("parse", None), ("request", "http"), ("query", "db"),
             ("request", "http"), ("upload", None), ("download", None), ("login", "http"),
             ("slow", "http")])
+
+
+def test_the_recipe_that_joins_categories_without_the_process_gives_a_row_a_process():
+    recipe = """SELECT e.text, c.text FROM NVTX_EVENTS e LEFT JOIN NVTX_EVENTS c ON c.eventType = 33
+                AND e.category = c.category AND e.domainId = c.domainId %s
+                WHERE e.text = 'both' AND e.eventType = 34 ORDER BY 2"""
+    with Daemon() as daemon:
+        for pid, name, text in ((7, "seven", "both"), (8, "eight", "other")):
+            daemon.send("@SetCategoryName, CategoryId, Name\n@Marker, Time, CategoryId, Message\n"
+                        "ProcessId = %d\nSetCategoryName, 1, %s\nMarker, 1, 1, %s\n" % (pid, name, text))
+        equal(daemon.query(recipe % ""), [("both", "eight"), ("both", "seven")])
+        equal(daemon.query(recipe % "AND e.globalTid >> 24 = c.globalTid >> 24"), [("both", "seven")])
+
+
+def test_a_text_has_one_id_but_for_names_of_threads():
+    with Daemon() as daemon:
+        source = ("@SetThreadName, ProcessId, ThreadId, Name\n@Marker, Time, ProcessId, ThreadId, Message\n"
+                  "SetThreadName, 7, 1, same\nSetThreadName, 7, 2, same\nMarker, 1, 7, 1, same\nMarker, 2, 7, 2, same\n")
+        for _ in range(2):
+            daemon.send(source)
+        ids = {row[0] for row in daemon.query("SELECT textId FROM NVTX_EVENTS WHERE text = 'same' AND eventType = 34")}
+        names = [row[0] for row in daemon.query("SELECT nameId FROM ThreadNames ORDER BY 1")]
+        equal((len(ids), len(set(names) | ids), len(names)), (1, 3, 2))
+        equal(daemon.query("SELECT count(*) FROM StringIds WHERE value = 'same'"), [(3,)])
+        daemon.send("@SetThreadName, ProcessId, ThreadId, Name\nSetThreadName, 7, 1, other\n"
+                    "@Marker, Time, ProcessId, ThreadId, Message\nMarker, 3, 7, 1, same\n")
+        equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS e JOIN StringIds s ON s.id = e.textId "
+                           "WHERE e.eventType = 34 AND s.value = 'same'"), [(5,)])
 
 
 def test_domains_are_named_by_number_and_process():

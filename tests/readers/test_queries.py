@@ -4,7 +4,7 @@ import os
 import re
 
 from pages import names, query
-from story import COMM, NS, Told, tell_log
+from story import COMM, NS, TOP, Told, tell_log
 from lib import equal, run
 
 PARAMETERS = ("from_ns", "to_ns", "rows", "minutes")
@@ -188,8 +188,8 @@ def reads_all_events(details):
             and "INTEGER PRIMARY KEY" not in detail]
 
 
-def work(told, name, **values):
-    """What a query costs: hundreds of steps of SQLite's machine."""
+def steps_of(told, sql, **values):
+    """What SQL costs: hundreds of steps of SQLite's machine."""
     steps = [0]
 
     def count():
@@ -199,11 +199,16 @@ def work(told, name, **values):
     try:
         reader.execute("SELECT count(*) FROM sqlite_master").fetchall()
         reader.set_progress_handler(count, 100)
-        reader.execute(query(name), {**dict.fromkeys(PARAMETERS), "from_ns": told.at(0),
-                                     "minutes": 50, **values}).fetchall()
+        reader.execute(sql, values).fetchall()
     finally:
         reader.close()
     return steps[0]
+
+
+def work(told, name, **values):
+    """What a ready query costs."""
+    return steps_of(told, query(name), **{**dict.fromkeys(PARAMETERS), "from_ns": told.at(0),
+                                          "minutes": 50, **values})
 
 
 def test_a_query_reads_no_event_that_it_need_not():
@@ -221,6 +226,36 @@ def test_a_query_reads_no_event_that_it_need_not():
             grown = work(told, name) - before
             equal(grown > OLD_EVENTS / 100, scans, "%s: %d more" % (name, grown))
         reader.close()
+
+
+def test_the_latest_events_in_words_cost_what_they_show():
+    with open(os.path.join(TOP, "man/nvtxt-store.5"), encoding="utf-8") as page:
+        page = page.read()
+    printed = re.findall(r"^SELECT \* FROM NVTXT_TIMELINE [^;]*", page, re.MULTILINE)
+    equal(len(printed), 2)
+    slow = "SELECT * FROM NVTXT_TIMELINE ORDER BY start DESC LIMIT 10"
+    with Told() as told:
+        told.daemon.send("@RangeStartEnd, Start, End, Message\nProcessId = 5\n" +
+                         "".join("RangeStartEnd, %d, %d, a\n" % (told.at(100) + i, told.at(100) + i)
+                                 for i in range(OLD_EVENTS)))
+        wanted = told.query(slow)
+        costly = steps_of(told, slow)
+        for sql in printed:
+            equal(told.query(sql), wanted)
+            cost = steps_of(told, sql)
+            assert cost < costly / 4, (sql, cost, costly)
+
+
+def test_no_page_orders_the_view_by_start():
+    for folder, ends in (("", "README.md"), ("doc", ".md"), ("man", (".in", "1", "3", "5", "7")), ("doc/queries", ".sql")):
+        for name in os.listdir(os.path.join(TOP, folder)):
+            path = os.path.join(TOP, folder, name)
+            if not name.endswith(ends) or not os.path.isfile(path):
+                continue
+            with open(path, encoding="utf-8") as page:
+                for found in re.findall(r"FROM NVTXT_TIMELINE\b[^;\"]*", page.read()):
+                    ordered = re.search(r"ORDER BY (\w+\.)?start\b", found)
+                    assert not ordered or "eventRow" in found, (path, found)
 
 
 def test_nesting_sorts_no_more_than_it_shows():

@@ -45,7 +45,7 @@ class Capture:
             event.open = event.is_range() and event.end is None
             if event.end is None:
                 event.end = self.last if event.open else event.start
-            event.backward = event.end < event.start
+            event.backward, event.given_end = event.end < event.start, event.end
             if event.backward:
                 event.end = event.start
         self.events.sort(key=lambda e: (e.start, e.store, e.tid, -e.end, -e.row if e.ours else e.row))
@@ -208,7 +208,7 @@ def folded(capture):
 
 
 def trace(capture):
-    return [[e.start, e.end, e.duration, e.duration - e.self_time, e.self_time, "  " * e.depth + e.name, e.pid,
+    return [[e.start, e.given_end, e.duration, e.duration - e.self_time, e.self_time, "  " * e.depth + e.name, e.pid,
              e.tid & 0xFFFFFF, e.depth, e.children, e.row] for e in capture.counted(PUSH_POP)]
 
 

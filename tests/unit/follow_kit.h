@@ -72,7 +72,7 @@ static inline void add_events(int count) {
 static inline void rotate(void) {
     char left[PATH_MAX];
     struct store *next = NULL;
-    snprintf(left, sizeof(left), "%s", store_file(kit.store));
+    snprintf(left, sizeof(left), "%s", store_file_path(kit.store));
     cr_assert_eq(
         store_rotation_next(&next, kit.store, kit.path, &kit.options, kit.error, sizeof(kit.error)),
         STORE_DONE, "%s", kit.error);

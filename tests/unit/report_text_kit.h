@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "protocol/base/json.h"
 #include "report/text/parse.h"
 
 struct kit_inner {
@@ -35,10 +36,10 @@ static const struct report_field kit_inner_fields[] = {
      true,
      offsetof(struct kit_inner, inners),
      {&kit_inner_type}},
-    {0},
 };
-static const struct report_message_type kit_inner_type = {"Inner", sizeof(struct kit_inner),
-                                                          kit_inner_fields};
+static const struct report_message_type kit_inner_type = {
+    "Inner", sizeof(struct kit_inner), kit_inner_fields,
+    sizeof(kit_inner_fields) / sizeof(kit_inner_fields[0])};
 
 #define KIT_FIELD(name, type, repeated, member, ...)                                               \
     {                                                                                              \
@@ -66,9 +67,9 @@ static const struct report_field kit_fields[] = {
     KIT_FIELD("Arches", ARCH, true, arches, NULL),
     KIT_FIELD("Inners", MESSAGE, true, inners, .message = &kit_inner_type),
     KIT_FIELD("Inner", MESSAGE, false, inner, .message = &kit_inner_type),
-    {0},
 };
-static const struct report_message_type kit_type = {"Test", sizeof(struct kit_message), kit_fields};
+static const struct report_message_type kit_type = {"Test", sizeof(struct kit_message), kit_fields,
+                                                    sizeof(kit_fields) / sizeof(kit_fields[0])};
 
 static void kit_dump(struct nvtxt_buf *out, const struct report_message_type *type,
                      const void *message, unsigned depth);
@@ -111,7 +112,8 @@ static void kit_value(struct nvtxt_buf *out, const struct report_field *field, c
 // Every value with its place; in order of the table.
 static void kit_dump(struct nvtxt_buf *out, const struct report_message_type *type,
                      const void *message, unsigned depth) {
-    for (const struct report_field *field = type->fields; field->name; field++) {
+    for (size_t at = 0; at < type->field_count; at++) {
+        const struct report_field *field = &type->fields[at];
         const char *member = (const char *)message + field->offset;
         const struct report_list *list = (const struct report_list *)(const void *)member;
         for (size_t i = 0; field->repeated && i < list->count; i++) {

@@ -8,6 +8,10 @@
 #include <string.h>
 
 #include "inject/schema/schema_json.h"
+#include "protocol/base/slice.h"
+
+// Of protocol/lang/value.h, which names its types as nvtxt.h does.
+const char *nvtxt_json_fault(struct nvtxt_slice text, size_t *at);
 
 #define KIT_MOST 80
 

@@ -14,7 +14,6 @@
 #include <uv.h>
 
 #include "daemon/conn/conn.h"
-#include "daemon/conn/conn_accept.h"
 #include "daemon/conn/server.h"
 
 struct kit {

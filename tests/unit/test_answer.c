@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The daemon's replies as the library reads them: those that the daemon makes, and what is none.
-#include "lib/send/answer.h"
+#include "lib/send/session.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

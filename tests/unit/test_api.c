@@ -397,6 +397,15 @@ Test(api, takes_options_before_the_first_event_only) {
     cr_assert_eq(recorder.region.head->ring_bytes, 64 << 10, "the environment wins");
 }
 
+Test(api, knows_colours_by_name_and_by_number) {
+    cr_assert_eq(nvtxt_color("DarkOrange"), 0xFFFF8C00);
+    cr_assert_eq(nvtxt_color("#102030"), 0xFF102030);
+    cr_assert_eq(nvtxt_color("#40102030"), 0x40102030);
+    cr_assert_eq(nvtxt_color("no colour"), 0);
+    cr_assert_eq(nvtxt_color(""), 0);
+    cr_assert_eq(nvtxt_color(NULL), 0);
+}
+
 Test(api, leaves_errno_as_it_is) {
     errno = 4711;
     cr_assert_eq(nvtxt_init(NULL), 0);

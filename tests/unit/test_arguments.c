@@ -7,7 +7,6 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,11 +52,11 @@ Test(arguments, reads_integers_to_their_limits) {
                                       "--1"};
     int64_t value;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        cr_assert(arguments_int64(good[i].text, &value), "%s", good[i].text);
+        cr_assert(nvtxt_option_int64(good[i].text, &value), "%s", good[i].text);
         cr_assert_eq(value, good[i].value, "%s", good[i].text);
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        cr_assert_not(arguments_int64(bad[i], &value), "%s", bad[i]);
+        cr_assert_not(nvtxt_option_int64(bad[i], &value), "%s", bad[i]);
     }
 }
 
@@ -71,21 +70,21 @@ Test(arguments, reads_seconds) {
         "", ".", ".5", "5.", "-1", "1s", "1.2.3", "1e3", "99999999999999999999"};
     int64_t ms;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        cr_assert(arguments_seconds(good[i].text, &ms), "%s", good[i].text);
+        cr_assert(nvtxt_option_seconds(good[i].text, &ms), "%s", good[i].text);
         cr_assert_eq(ms, good[i].ms, "%s", good[i].text);
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        cr_assert_not(arguments_seconds(bad[i], &ms), "%s", bad[i]);
+        cr_assert_not(nvtxt_option_seconds(bad[i], &ms), "%s", bad[i]);
     }
 }
 
 Test(arguments, bounds_process_ids) {
     uint32_t pid = 7;
-    cr_assert(arguments_pid("0xFFFFFF", &pid));
+    cr_assert(nvtxt_option_pid("0xFFFFFF", &pid));
     cr_assert_eq(pid, 0xFFFFFF);
-    cr_assert_not(arguments_pid("16777216", &pid));
-    cr_assert_not(arguments_pid("-1", &pid));
-    cr_assert_not(arguments_pid("x", &pid));
+    cr_assert_not(nvtxt_option_pid("16777216", &pid));
+    cr_assert_not(nvtxt_option_pid("-1", &pid));
+    cr_assert_not(nvtxt_option_pid("x", &pid));
 }
 
 static enum outcome parse(struct arguments_parser *parser, const char *text) {
@@ -96,14 +95,13 @@ static enum outcome parse(struct arguments_parser *parser, const char *text) {
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
         argv[argc++] = word;
     }
-    optind = 0;
-    parser->term = &term;
+    parser->options.context = &term;
     return arguments_parse(parser, argc, argv);
 }
 
 // Takes "--mode=lerp --ns-a=1 …" and returns the result of the check of the whole.
 static enum outcome check(const char *text, bool live, struct arguments_mapping *mapping) {
-    struct arguments_parser parser = {arguments_mapping_rows, mapping, .print_help = NULL};
+    struct arguments_parser parser = {.options = {arguments_mapping_rows, .values = mapping}};
     *mapping = (struct arguments_mapping){0};
     enum outcome result = parse(&parser, text);
     return result ? result : arguments_check_mapping(mapping, &term, live);
@@ -160,35 +158,35 @@ struct values {
     const char *text;
     int64_t number, wait_ms;
     uint64_t bytes;
-    struct arguments_list list;
+    struct nvtxt_option_list list;
     struct arguments_mapping mapping;
     int taken;
 };
 
-static int take_two(const struct arguments_value *value) {
+static int take_two(const struct nvtxt_option_value *value) {
     *(int *)value->field += strcmp(value->row->name, "two") == 0 ? 2 : 1;
-    return strcmp(value->text, "wrong") == 0 ? ARGUMENTS_WRONG : 0;
+    return strcmp(value->text, "wrong") == 0 ? NVTXT_WRONG : 0;
 }
 
 #define AT(field) offsetof(struct values, field)
 
-static const struct arguments_row rows[] = {
-    {.kind = ARGUMENTS_GROUP, .at = AT(mapping), .group = arguments_mapping_rows},
-    {"flag", 'f', ARGUMENTS_FLAG, .at = AT(flag)},
-    {"text", 't', ARGUMENTS_TEXT, .at = AT(text), .wanted = "a text", .alias = "words"},
-    {"number", 0, ARGUMENTS_NUMBER, .at = AT(number), .has = AT(has_number),
+static const struct nvtxt_option rows[] = {
+    {.kind = NVTXT_OPTION_GROUP, .at = AT(mapping), .group = arguments_mapping_rows},
+    {"flag", 'f', NVTXT_OPTION_FLAG, .at = AT(flag)},
+    {"text", 't', NVTXT_OPTION_TEXT, .at = AT(text), .wanted = "a text", .alias = "words"},
+    {"number", 0, NVTXT_OPTION_NUMBER, .at = AT(number), .has = AT(has_number),
      .wanted = "a number from 1 to 9", .least = 1, .most = 9},
-    {"wait", 0, ARGUMENTS_SECONDS, .at = AT(wait_ms), .has = AT(waits), .wanted = "seconds",
+    {"wait", 0, NVTXT_OPTION_SECONDS, .at = AT(wait_ms), .has = AT(waits), .wanted = "seconds",
      .optional = true},
-    {"bytes", 0, ARGUMENTS_BYTES, .at = AT(bytes), .wanted = "bytes", .least = 1024},
-    {"list", 0, ARGUMENTS_LIST, .at = AT(list)},
-    {"two", 0, ARGUMENTS_OTHER, .at = AT(taken), .wanted = "two", .take = take_two},
+    {"bytes", 0, NVTXT_OPTION_BYTES, .at = AT(bytes), .wanted = "bytes", .least = 1024},
+    {"list", 0, NVTXT_OPTION_LIST, .at = AT(list)},
+    {"two", 0, NVTXT_OPTION_OTHER, .at = AT(taken), .wanted = "two", .take = take_two},
     {0},
 };
 
 Test(arguments, sets_the_fields_of_its_rows) {
     struct values values = {.wait_ms = 5};
-    struct arguments_parser parser = {rows, &values, .print_help = NULL};
+    struct arguments_parser parser = {.options = {rows, .values = &values}};
     cr_assert_eq(parse(&parser, "a -f --words=x --number=9 --wait --bytes=1K --list=a --list=b "
                                 "--two=2 --freq=3 -- b"),
                  0);
@@ -205,12 +203,12 @@ Test(arguments, sets_the_fields_of_its_rows) {
 
 Test(arguments, knows_the_end_of_the_options_from_a_value) {
     struct values values = {0};
-    struct arguments_parser parser = {rows, &values, .print_help = NULL};
+    struct arguments_parser parser = {.options = {rows, .values = &values}};
     cr_expect_eq(parse(&parser, "-f --"), 0);
-    cr_expect(parser.dashes);
+    cr_expect(parser.options.dashes);
     cr_expect_eq(parse(&parser, "-t --"), 0);
-    cr_expect_not(parser.dashes);
-    cr_expect_eq(parser.letter, 't');
+    cr_expect_not(parser.options.dashes);
+    cr_expect_eq(parser.options.letter, 't');
 }
 
 Test(arguments, refuses_wrong_values) {
@@ -219,7 +217,7 @@ Test(arguments, refuses_wrong_values) {
                                         "--none",     "-n",          "--number"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct values values = {0};
-        struct arguments_parser parser = {rows, &values, .print_help = NULL};
+        struct arguments_parser parser = {.options = {rows, .values = &values}};
         cr_expect_eq(parse(&parser, texts[i]), OUTCOME_USAGE, "%s", texts[i]);
     }
 }
@@ -246,9 +244,9 @@ Test(term, removes_control_characters) {
 Test(arguments, bytes_have_units_of_1024) {
     static const struct {
         const char *text;
-        uint64_t bytes;
-    } good[] = {{"0", 0},        {"7", 7},           {"4096K", 4 << 20},
-                {"4M", 4 << 20}, {"1G", 1ull << 30}, {"16777215T", 16777215ull << 40}};
+        int64_t bytes;
+    } good[] = {{"0", 0},        {"7", 7},        {"4096K", 4 << 20},
+                {"4M", 4 << 20}, {"1G", 1 << 30}, {"8388607T", INT64_C(8388607) << 40}};
     static const char *const bad[] = {"",
                                       "M",
                                       "-1",
@@ -258,15 +256,15 @@ Test(arguments, bytes_have_units_of_1024) {
                                       " 4M",
                                       "4M ",
                                       "0x10",
-                                      "16777216T",
+                                      "8388608T",
                                       "18446744073709551616"};
-    uint64_t bytes;
+    int64_t bytes;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        cr_assert(arguments_bytes(good[i].text, &bytes), "%s", good[i].text);
+        cr_assert(nvtxt_option_bytes(good[i].text, &bytes), "%s", good[i].text);
         cr_assert_eq(bytes, good[i].bytes, "%s", good[i].text);
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        cr_assert_not(arguments_bytes(bad[i], &bytes), "%s", bad[i]);
+        cr_assert_not(nvtxt_option_bytes(bad[i], &bytes), "%s", bad[i]);
     }
 }
 

@@ -32,7 +32,7 @@ Test(batcher, stops_at_the_budget_and_goes_on_below_half_of_it) {
     struct batcher batcher;
     cr_assert_eq(uv_loop_init(&loop), 0);
     cr_assert_eq(bqueue_init(&queue, NULL, NULL), 0);
-    cr_assert_eq(batcher_init(&batcher, &loop, &queue, &stats, BUDGET, 1000), 0);
+    batcher_init(&batcher, &loop, &queue, &stats, BUDGET, 1000);
     batcher.on_pressure = on_pressure;
     cr_assert_not(pressed_at(&batcher, BUDGET - 1));
     cr_assert(pressed_at(&batcher, BUDGET));

@@ -21,3 +21,12 @@ Test(bqueue, keeps_the_counts_of_old_segments_over_commits) {
     cr_assert(state.commits == 5 && state.old_segments == 2);
     bqueue_deinit(&queue);
 }
+
+Test(bqueue, stays_given_up) {
+    struct bqueue queue;
+    cr_assert_eq(bqueue_init(&queue, NULL, NULL), 0);
+    cr_assert(!bqueue_is_given_up(&queue));
+    bqueue_give_up(&queue);
+    cr_assert(bqueue_is_given_up(&queue));
+    bqueue_deinit(&queue);
+}

@@ -2,6 +2,7 @@
 //
 // The buffer that grows: numbers at their limits, JSON strings, growth, a failed allocation.
 #include "protocol/base/buf.h"
+#include "protocol/base/json.h"
 
 #include <criterion/criterion.h>
 

@@ -17,9 +17,11 @@ Test(clocks, measures_once_in_a_while) {
     cr_assert(clocks_refresh(&clocks));
     cr_assert_not(clocks_refresh(&clocks));
     cr_assert_eq(clocks.generation, 1);
+    size_t count = clocks.count;
     clocks.measured_ns -= CLOCKS_MAX_AGE_NS;
     cr_assert(clocks_refresh(&clocks));
     cr_assert_eq(clocks.generation, 2);
+    cr_assert_eq(clocks.count, count);
 }
 
 Test(clocks, moves_each_clock_to_realtime) {

@@ -2,7 +2,7 @@
 //
 // Texts of all widths become UTF-8; what is no character becomes U+FFFD; nothing behind the end is
 // read.
-#include "inject/schema/code_units.h"
+#include "inject/schema/json_out.h"
 
 #include <criterion/criterion.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 //
 // Colours: the search needs the table of names to be sorted, so each name must be found. A sample
 // of values is typed here a second time, from the CSS Color 4 page.
-#include "protocol/lang/colors.h"
+#include "protocol/lang/names.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
 
 #include "report/metric/metric.h"
 #include "report/model/model.h"
-#include "report/rule/condition.h"
 #include "report/rule/scope_values.h"
 #include "report/rule/template.h"
 #include "tests/unit/report_kit.h"
@@ -96,14 +95,15 @@ static void world_free(struct world *world) {
 }
 
 static void tests(struct world *world, const char *text, int expected) {
-    struct report_condition *condition;
+    struct report_expression *condition;
     struct report_expression_fault fault = {0};
-    cr_assert_eq(report_condition_parse(&condition, nvtxt_slice_of(text), &fault), 0, "%s: %u: %s",
-                 text, fault.column, fault.text);
+    cr_assert_eq(report_expression_parse(&condition, nvtxt_slice_of(text),
+                                         REPORT_EXPRESSION_CONDITION, &fault),
+                 0, "%s: %u: %s", text, fault.column, fault.text);
     world->values.reason[0] = '\0';
-    cr_assert_eq(report_condition_test(condition, &world->values), expected, "%s: %s", text,
+    cr_assert_eq(report_rule_test(&world->values, condition), expected, "%s: %s", text,
                  world->values.reason);
-    report_condition_free(condition);
+    report_expression_free(condition);
 }
 
 Test(conditions, compare_and_join_by_precedence) {
@@ -188,6 +188,7 @@ Test(conditions, look_at_instances) {
         tests(&world, hold[i], REPORT_CONDITION_TRUE);
     }
     tests(&world, "at(parts, \":c\") > 0", REPORT_CONDITION_NA);
+    tests(&world, "(at(parts, \":a\\\") > 0)", REPORT_CONDITION_NA);
     world_free(&world);
 }
 
@@ -247,12 +248,20 @@ Test(conditions, refuse_at_a_place) {
         {"range__count.sum == 'a'", 18},
         {"one and capture__attribute_path", 9},
         {"capture__attribute_path < capture__attribute_path", 25},
+        {"(one two) > 1", 6},
+        {"(one + two", 1},
+        {"('a') == text", 2},
+        {"2 * (one > 1)", 10},
+        {"(one > two) > 1", 13},
+        {"min(one > 1)", 9},
+        {"one == (two > 1)", 13},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        struct report_condition *condition;
+        struct report_expression *condition;
         struct report_expression_fault fault = {0};
-        cr_assert_eq(report_condition_parse(&condition, nvtxt_slice_of(bad[i].text), &fault), 1,
-                     "%s", bad[i].text);
+        cr_assert_eq(report_expression_parse(&condition, nvtxt_slice_of(bad[i].text),
+                                             REPORT_EXPRESSION_CONDITION, &fault),
+                     1, "%s", bad[i].text);
         cr_assert_null(condition);
         cr_expect_eq(fault.column, bad[i].column, "'%s': %u: %s", bad[i].text, fault.column,
                      fault.text);
@@ -262,7 +271,7 @@ Test(conditions, refuse_at_a_place) {
 
 Test(conditions, are_not_nested_without_end) {
     char text[4096];
-    struct report_condition *condition;
+    struct report_expression *condition;
     struct report_expression_fault fault = {0};
     for (int kind = 0; kind < 2; kind++) {
         size_t len = 0;
@@ -270,7 +279,9 @@ Test(conditions, are_not_nested_without_end) {
             len += (size_t)snprintf(text + len, sizeof(text) - len, kind ? "(" : "not ");
         }
         snprintf(text + len, sizeof(text) - len, "one < 2");
-        cr_assert_eq(report_condition_parse(&condition, nvtxt_slice_of(text), &fault), 1);
+        cr_assert_eq(report_expression_parse(&condition, nvtxt_slice_of(text),
+                                             REPORT_EXPRESSION_CONDITION, &fault),
+                     1);
     }
 }
 

@@ -12,11 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/conf/conf_file.h"
-
 static int set(struct conf *conf, const char *key, const char *value) {
     char why[256] = "";
-    int r = conf_set(conf, conf_find(key), value, why, sizeof(why));
+    int r = nvtxt_conf_set(conf, conf_find(key), value, why, sizeof(why));
     cr_assert(r == 0 || why[0], "%s=%s", key, value);
     return r;
 }
@@ -24,10 +22,10 @@ static int set(struct conf *conf, const char *key, const char *value) {
 Test(conf, every_default_is_a_good_value) {
     struct conf conf;
     cr_assert_eq(conf_init(&conf), 0);
-    for (size_t i = 0; i < conf_key_count; i++) {
-        cr_assert_eq(set(&conf, conf_keys[i].name, conf_keys[i].initial), 0, "%s",
-                     conf_keys[i].name);
-        cr_assert(conf_keys[i].help[0]);
+    for (size_t i = 0; i < conf_table.count; i++) {
+        cr_assert_eq(set(&conf, conf_table.keys[i].name, conf_table.keys[i].initial), 0, "%s",
+                     conf_table.keys[i].name);
+        cr_assert(conf_table.keys[i].help[0]);
     }
     cr_assert_eq(conf.commit_interval_ms, 100);
     cr_assert_eq(conf.memory_budget, 16 << 20);
@@ -36,6 +34,7 @@ Test(conf, every_default_is_a_good_value) {
     cr_assert_eq(conf.socket_mode, -1);
     cr_assert_eq(conf.store_mode, 0640);
     cr_assert_eq(conf.cupti_views, 1);
+    cr_assert_eq(conf.watch_captures, -1);
     cr_assert_str_eq(conf_synchronous_name(&conf), "full");
     conf_deinit(&conf);
 }
@@ -75,11 +74,11 @@ Test(conf, reads_units) {
                   {"99%", 99, 0},
                   {"10 %, 4G", 10, INT64_C(4) << 30},
                   {"5,100", 5, 100}};
-    struct conf_share initial = conf_share(conf.keep_free);
+    struct nvtxt_conf_share initial = nvtxt_conf_share(conf.keep_free);
     cr_assert(initial.percent == 10 && initial.bytes == INT64_C(4) << 30);
     for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
         cr_assert_eq(set(&conf, "KeepFree", shares[i].value), 0, "%s", shares[i].value);
-        struct conf_share share = conf_share(conf.keep_free);
+        struct nvtxt_conf_share share = nvtxt_conf_share(conf.keep_free);
         cr_assert(share.percent == shares[i].percent && share.bytes == shares[i].bytes, "%s",
                   shares[i].value);
     }
@@ -119,6 +118,8 @@ Test(conf, refuses_bad_values_and_keeps_the_old_one) {
         {"StoreMode", "0577"},
         {"StoreMode", "0640 "},
         {"CuptiViews", "true"},
+        {"CuptiViews", ""},
+        {"WatchCaptures", "maybe"},
         {"MaxNameBytes", "31"},
         {"SocketMode", "01000"},
         {"MemoryBudget", "99999999999999999999"},
@@ -142,12 +143,12 @@ Test(conf, knows_no_other_keys) {
 }
 
 Test(conf, finds_the_key_that_was_meant) {
-    cr_assert_str_eq(conf_near("Sokcet"), "Socket");
-    cr_assert_str_eq(conf_near("socket"), "Socket");
-    cr_assert_str_eq(conf_near("LogLevels"), "LogLevel");
-    cr_assert_str_eq(conf_near("maxline"), "MaxLine");
-    cr_assert_null(conf_near("Colour"));
-    cr_assert_null(conf_near(""));
+    cr_assert_str_eq(nvtxt_conf_near(&conf_table, "Sokcet"), "Socket");
+    cr_assert_str_eq(nvtxt_conf_near(&conf_table, "socket"), "Socket");
+    cr_assert_str_eq(nvtxt_conf_near(&conf_table, "LogLevels"), "LogLevel");
+    cr_assert_str_eq(nvtxt_conf_near(&conf_table, "maxline"), "MaxLine");
+    cr_assert_null(nvtxt_conf_near(&conf_table, "Colour"));
+    cr_assert_null(nvtxt_conf_near(&conf_table, ""));
 }
 
 Test(conf, compares_and_copies_key_by_key) {
@@ -156,12 +157,12 @@ Test(conf, compares_and_copies_key_by_key) {
     cr_assert_eq(conf_init(&two), 0);
     cr_assert_eq(set(&two, "Store", "/s"), 0);
     cr_assert_eq(set(&two, "MaxLine", "8K"), 0);
-    for (size_t i = 0; i < conf_key_count; i++) {
-        const struct conf_key *key = &conf_keys[i];
+    for (size_t i = 0; i < conf_table.count; i++) {
+        const struct nvtxt_conf_key *key = &conf_table.keys[i];
         bool changed = key == conf_find("Store") || key == conf_find("MaxLine");
-        cr_assert_eq(conf_differs(&one, &two, key), changed, "%s", key->name);
-        cr_assert_eq(conf_copy(&one, &two, key), 0);
-        cr_assert_not(conf_differs(&one, &two, key));
+        cr_assert_eq(nvtxt_conf_differs(&one, &two, key), changed, "%s", key->name);
+        cr_assert_eq(nvtxt_conf_copy(&one, &two, key), 0);
+        cr_assert_not(nvtxt_conf_differs(&one, &two, key));
     }
     conf_deinit(&two);
     cr_assert_str_eq(one.store, "/s");
@@ -310,8 +311,11 @@ Test(conf_file, reports_a_contradiction_at_the_line_of_the_second_key) {
     cr_assert_eq(read_text(&conf, "[nvtxtd]\nMaxLine=2M\n"), 1);
     cr_assert_str_eq(complaints,
                      "f.d/a.conf:3: MaxLine (2097152) is larger than MemoryBudget (1048576)\n");
-    cr_assert_eq(read_text(&conf, "[nvtxtd]\nSocket=/s\nMaxLine=4K\nControlSocket=/s\n"), 1);
-    cr_assert_str_eq(complaints, "f:4: Socket and ControlSocket are the same; they must differ\n");
+    cr_assert_eq(read_text(&conf, "[nvtxtd]\nMaxLine=4K\nRotateSize=3M\nKeepSize=2M\n"), 1);
+    cr_assert_str_eq(complaints, "f:4: RotateSize (3145728) is larger than KeepSize (2097152)\n");
+    cr_assert_eq(
+        read_text(&conf, "[nvtxtd]\nSocket=/s\nMaxLine=4K\nKeepSize=4M\nControlSocket=/s\n"), 1);
+    cr_assert_str_eq(complaints, "f:5: Socket and ControlSocket are the same; they must differ\n");
     conf_deinit(&conf);
 }
 

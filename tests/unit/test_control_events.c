@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls that wait for events: what happens to those whose time is over.
-#include "daemon/control/control_events.h"
-
 #include "daemon/control/control_cmds.h"
+
 #include "tests/unit/server_kit.h"
 
 #define CALL "{\"id\":1,\"command\":\"events\",\"wait_ms\":3600000}\n"

@@ -51,6 +51,14 @@ Test(ctl_rates, are_not_known_at_first_and_after_a_restart) {
     end();
 }
 
+Test(ctl_rates, of_a_counter_that_began_again_are_what_it_counted_since) {
+    take(&before, 1000, 1, 0, "{\"sources\":[" SOURCE(1, 5, 900) "]}");
+    take(&now, 2000, 1, 0, "{\"sources\":[" SOURCE(1, 5, 30) "]}");
+    rates_compare(&now, &before);
+    cr_assert_float_eq(now.rows[0].rate.bytes, 30, 1e-9);
+    end();
+}
+
 Test(ctl_rates, of_new_sources_count_all_of_them_but_not_a_resumed_session) {
     take(&before, 1000, 1, 0, "{\"sources\":[]}");
     take(&now, 2000, 1, 0, "{\"sources\":[" SOURCE(1, 1500000000, 30) "," SOURCE(2, 5, 900) "]}");

@@ -73,7 +73,7 @@ static void end_sessions(int segment) {
 static void rotate(void) {
     char left[PATH_MAX];
     struct store *next = NULL;
-    snprintf(left, sizeof(left), "%s", store_file(kit.store));
+    snprintf(left, sizeof(left), "%s", store_file_path(kit.store));
     cr_assert_eq(
         store_rotation_next(&next, kit.store, kit.path, &kit.options, error, sizeof(error)),
         STORE_DONE, "%s", error);
@@ -92,7 +92,7 @@ static void make_segments(int count) {
 // As the keeper does.
 static void follow(bool check) {
     struct store_segments left;
-    store_ended_list(kit.path, store_file(kit.store), &left);
+    store_ended_list(kit.path, store_file_path(kit.store), &left);
     cr_assert_eq(store_ended_index_follow(kit.path, &left, check), SQLITE_OK);
     store_segments_deinit(&left);
 }
@@ -206,7 +206,7 @@ static int load(int segment, int number) {
 
 static void path_of(int number, char *path) {
     struct store_segments left;
-    store_ended_list(kit.path, store_file(kit.store), &left);
+    store_ended_list(kit.path, store_file_path(kit.store), &left);
     snprintf(path, PATH_MAX, "%s", left.rows[number - 1].path);
     store_segments_deinit(&left);
 }
@@ -318,7 +318,7 @@ Test(ended, an_id_is_forgotten_with_the_segment_in_which_it_ended) {
     begin();
     make_segments(6);
     follow(false);
-    store_ended_list(kit.path, store_file(kit.store), &left);
+    store_ended_list(kit.path, store_file_path(kit.store), &left);
     cr_assert_eq(store_segments_remove(left.rows[0].path), 0);
     store_segments_deinit(&left);
     knows_all(2, 6);

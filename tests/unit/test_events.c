@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Events read back after and before a cursor, with filters, over segments.
-#include "store/query/events.h"
+#include "store/read/older_segments.h"
 
 #include "store/segment/segments.h"
 #include "tests/unit/store_kit.h"

@@ -2,7 +2,7 @@
 //
 // Lanes against the definition: no two ranges of a lane may cross, and while all are remembered a
 // range takes the first lane where it crosses none.
-#include "client/format/export_lanes.h"
+#include "client/lane/lane_batch.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -168,6 +168,21 @@ Test(export_lanes, forgets_inside_of_a_range_that_came_first) {
     export_lanes_deinit(&lanes);
 }
 
+// What is open moves when what is before it is forgotten: a late range finds what came inside.
+Test(export_lanes, forgets_before_a_range_that_is_open) {
+    struct export_lanes lanes = {0};
+    for (int64_t i = 0; i < 600; i++) {
+        cr_assert_eq(lane_of(&lanes, 1000 * i, 1000 * i + 1000), 0);
+        for (int64_t j = 0; j < 99; j++) {
+            cr_assert_eq(lane_of(&lanes, 1000 * i + 10 * j, 1000 * i + 10 * j + 8), 0);
+        }
+        cr_assert_eq(lane_of(&lanes, 1000 * i + 975, 1000 * i + 986), 1,
+                     "crosses the last but one");
+    }
+    cr_expect_leq(lanes.spans, 40000);
+    export_lanes_deinit(&lanes);
+}
+
 Test(export_lanes, forgets_a_deep_nest) {
     struct export_lanes lanes = {0};
     for (int64_t i = 0; i < 40000; i++) {
@@ -175,6 +190,19 @@ Test(export_lanes, forgets_a_deep_nest) {
     }
     cr_expect_leq(lanes.spans, 20000);
     export_lanes_deinit(&lanes);
+}
+
+// Ranges that lie in each other, and that begin together, cost a few steps however deep they lie.
+Test(export_lanes, looks_into_few_spans_of_a_deep_nest) {
+    enum { COUNT = 16000 };
+    for (int together = 0; together < 2; together++) {
+        struct export_lanes lanes = {0};
+        for (int64_t i = 0; i < COUNT; i++) {
+            cr_assert_eq(lane_of(&lanes, together ? 0 : i, 100000 - i), 0);
+        }
+        cr_expect_leq(lanes.steps, 5 * (uint64_t)COUNT, "%llu", (unsigned long long)lanes.steps);
+        export_lanes_deinit(&lanes);
+    }
 }
 
 Test(export_lanes, ends_somewhere) {
@@ -186,4 +214,101 @@ Test(export_lanes, ends_somewhere) {
     cr_expect_eq(lane_of(&lanes, 50000, 200000), EXPORT_LANES_MAX - 1);
     cr_expect_eq(lanes.forced, 1);
     export_lanes_deinit(&lanes);
+}
+
+// ---- Batches ------------------------------------------------------------------------------------
+
+Test(export_lanes, keeps_begins_of_batches_apart_that_would_stand_wrong) {
+    struct export_lanes lanes = {.batch = 1};
+    cr_expect_eq(lane_of(&lanes, 10, 20), 0);
+    cr_expect_eq(lane_of(&lanes, 10, 30), 0, "the same batch");
+    lanes.batch++;
+    cr_expect_eq(lane_of(&lanes, 10, 40), 1, "would begin first");
+    cr_expect_eq(lane_of(&lanes, 10, 15), 0, "begins second");
+    cr_expect_eq(lane_of(&lanes, 5, 10), 1, "would end after that begins");
+    cr_expect_eq(lane_of(&lanes, 20, 30), 0, "ends with it");
+    cr_expect_eq(lane_of(&lanes, 30, 35), 0);
+    lanes.batch++;
+    cr_expect_eq(lane_of(&lanes, 25, 30), 1, "what is around it ends where another one begins");
+    export_lanes_deinit(&lanes);
+}
+
+struct written {
+    int64_t at;
+    int range; // -1: an end
+    unsigned lane;
+};
+
+// As a viewer: the edges of a lane in the order of time, those of the same time in that of the
+// file.
+static void replay(const struct written *edges, size_t count, unsigned lane,
+                   const struct range *ranges, int64_t latest) {
+    int open[512], depth = 0;
+    for (int64_t now = 0; now <= latest; now++) {
+        for (size_t i = 0; i < count; i++) {
+            if (edges[i].lane != lane || edges[i].at != now) {
+                continue;
+            }
+            if (edges[i].range >= 0) {
+                cr_assert_lt(depth, 512);
+                open[depth++] = edges[i].range;
+            } else {
+                cr_assert_gt(depth, 0);
+                cr_assert_eq(ranges[open[--depth]].end, now, "range %d", open[depth]);
+            }
+        }
+    }
+    cr_assert_eq(depth, 0);
+}
+
+static void write_batch(struct lane_batch *batch, struct export_lanes *lanes, int first,
+                        struct written *edges, size_t *count, unsigned *most) {
+    uint32_t found;
+    cr_assert_eq(lane_batch_place(batch, lanes), 0);
+    const struct lane_edge *sorted = lane_batch_edges(batch, &found);
+    cr_assert_not_null(sorted);
+    for (uint32_t i = 0; i < found; i++) {
+        const struct lane_edge *edge = &sorted[i];
+        unsigned lane = batch->items[edge->item].lane;
+        *most = lane > *most ? lane : *most;
+        if (edge->kind != LANE_END) {
+            edges[(*count)++] = (struct written){edge->at, first + (int)edge->item, lane};
+        }
+        if (edge->kind != LANE_BEGIN) {
+            edges[(*count)++] = (struct written){edge->at, -1, lane};
+        }
+    }
+    lane_batch_clear(batch);
+    lanes->batch++;
+}
+
+// Short times, so that many ranges begin and end together.
+Test(export_lanes, nests_what_comes_in_batches) {
+    enum { COUNT = 120, LATEST = 45, ROUNDS = 200 };
+    struct range ranges[COUNT];
+    struct written edges[2 * COUNT];
+    srand(44);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct export_lanes lanes = {.batch = 1};
+        struct lane_batch batch;
+        size_t count = 0;
+        unsigned most = 0;
+        int first = 0;
+        cr_assert_eq(lane_batch_init(&batch), 0);
+        for (int i = 0; i < COUNT; i++) {
+            int64_t start = rand() % (LATEST - 14);
+            ranges[i] = (struct range){.start = start, .end = start + rand() % 15};
+            batch.items[batch.count++] = (struct lane_item){
+                .global_tid = 7, .start = ranges[i].start, .end = ranges[i].end, .is_range = true};
+            if (rand() % 20 == 0 || i == COUNT - 1) {
+                write_batch(&batch, &lanes, first, edges, &count, &most);
+                first = i + 1;
+            }
+        }
+        for (unsigned lane = 0; lane <= most; lane++) {
+            replay(edges, count, lane, ranges, LATEST);
+        }
+        lane_batch_deinit(&batch);
+        export_lanes_deinit(&lanes);
+    }
 }

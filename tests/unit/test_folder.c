@@ -3,13 +3,12 @@
 // A file that comes into a folder after the folder was listed and before its watch begins is found.
 // The thread pool makes the list and the loop takes it. Here the pool has one thread: when the next
 // piece of work runs, the list is made. The loop waits until the test goes on.
-#include "daemon/follow/folder.h"
+#include "daemon/follow/watch_state.h"
 
 #include <semaphore.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "daemon/follow/watch.h"
 #include "tests/unit/server_kit.h"
 
 struct watched {

@@ -116,8 +116,8 @@ Test(follow_place, goes_on_when_a_store_that_nobody_had_open_is_written) {
     begin();
     add_events(10);
     char wal[PATH_MAX + 8], shm[PATH_MAX + 8];
-    snprintf(wal, sizeof(wal), "%s-wal", store_file(kit.store));
-    snprintf(shm, sizeof(shm), "%s-shm", store_file(kit.store));
+    snprintf(wal, sizeof(wal), "%s-wal", store_file_path(kit.store));
+    snprintf(shm, sizeof(shm), "%s-shm", store_file_path(kit.store));
     store_close(kit.store);
     unlink(wal);
     unlink(shm);

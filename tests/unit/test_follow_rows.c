@@ -56,6 +56,10 @@ Test(follow_rows, hands_out_every_column_of_an_event) {
     end();
 }
 
+static int next_rows(enum store_follow_table table, const void *rows, size_t *count) {
+    return store_follow_rows(follow, table, STORE_FOLLOW_ADDED, (const void **)rows, count);
+}
+
 Test(follow_rows, hands_out_diagnostics_and_losses_once) {
     const struct store_follow_diagnostic *diagnostics;
     const struct store_follow_loss *losses;
@@ -66,7 +70,7 @@ Test(follow_rows, hands_out_diagnostics_and_losses_once) {
                    "NULL, NULL, NULL, NULL)");
     kit_exec(&kit, "INSERT INTO NVTXT_LOSSES VALUES (5, 1, 1000, 77, 'quota', 9)");
     start();
-    cr_assert_eq(store_follow_diagnostics(follow, &diagnostics, &count), STORE_DONE);
+    cr_assert_eq(next_rows(STORE_FOLLOW_DIAGNOSTICS, &diagnostics, &count), STORE_DONE);
     cr_assert_eq(count, 2);
     cr_assert_eq(diagnostics[0].line.value, 2);
     cr_assert_eq(diagnostics[0].column.value, 3);
@@ -76,19 +80,19 @@ Test(follow_rows, hands_out_diagnostics_and_losses_once) {
     cr_assert_eq(diagnostics[1].row, 2);
     cr_assert_not(diagnostics[1].source_id.is_set);
     cr_assert_null(diagnostics[1].message.data);
-    cr_assert_eq(store_follow_diagnostics(follow, &diagnostics, &count), STORE_NOT_FOUND);
-    cr_assert_eq(store_follow_losses(follow, &losses, &count), STORE_DONE);
+    cr_assert_eq(next_rows(STORE_FOLLOW_DIAGNOSTICS, &diagnostics, &count), STORE_NOT_FOUND);
+    cr_assert_eq(next_rows(STORE_FOLLOW_LOSSES, &losses, &count), STORE_DONE);
     cr_assert_eq(count, 1);
     cr_assert_eq(losses[0].count, 9);
     cr_assert_eq(losses[0].uid.value, 1000);
     cr_assert_eq(nvtxt_slice_equal(losses[0].reason, nvtxt_slice_of("quota")), 1);
-    cr_assert_eq(store_follow_losses(follow, &losses, &count), STORE_NOT_FOUND);
+    cr_assert_eq(next_rows(STORE_FOLLOW_LOSSES, &losses, &count), STORE_NOT_FOUND);
     store_follow_place(follow, &place);
     cr_assert_eq(place.diagnostic_row, 2);
     cr_assert_eq(place.loss_row, 1);
     kit_exec(&kit, "INSERT INTO NVTXT_LOSSES SELECT * FROM NVTXT_LOSSES");
     must_seek();
-    cr_assert_eq(store_follow_losses(follow, &losses, &count), STORE_DONE);
+    cr_assert_eq(next_rows(STORE_FOLLOW_LOSSES, &losses, &count), STORE_DONE);
     cr_assert_eq(count, 1);
     cr_assert_eq(losses[0].row, 2);
     end();
@@ -96,14 +100,26 @@ Test(follow_rows, hands_out_diagnostics_and_losses_once) {
 
 // ---- Rows that change ---------------------------------------------------------------------------
 
-static size_t count_sources(enum store_follow_what what) {
-    const struct store_follow_source *rows;
+static struct store_follow_category category; // the last one
+
+static void keep_category(const struct store_follow_category *row) {
+    static char text[64];
+    category = *row;
+    snprintf(text, sizeof(text), "%.*s", (int)row->name.len, row->name.data);
+    category.name = nvtxt_slice_of(text);
+}
+
+static size_t count_rows(enum store_follow_table table, enum store_follow_what what) {
+    const void *rows;
     size_t count, all = 0;
-    int result;
-    while ((result = store_follow_sources(follow, what, &rows, &count)) == STORE_DONE) {
+    int r;
+    while ((r = store_follow_rows(follow, table, what, &rows, &count)) == STORE_DONE) {
         all += count;
+        if (table == STORE_FOLLOW_CATEGORIES && count > 0) {
+            keep_category((const struct store_follow_category *)rows + count - 1);
+        }
     }
-    cr_assert_eq(result, STORE_NOT_FOUND, "%s", store_follow_error(follow));
+    cr_assert_eq(r, STORE_NOT_FOUND, "%s", store_follow_error(follow));
     return all;
 }
 
@@ -112,46 +128,17 @@ Test(follow_rows, hands_out_sources_that_are_new_or_changed) {
     kit_exec(&kit, "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) "
                    "INSERT INTO NVTXT_SOURCES (id, kind, name) SELECT i, 'plain', 'n' || i FROM n");
     start();
-    cr_assert_eq(count_sources(STORE_FOLLOW_ADDED), 5000);
-    cr_assert_eq(count_sources(STORE_FOLLOW_ADDED), 0);
-    cr_assert_eq(count_sources(STORE_FOLLOW_CHANGED), 0);
+    cr_assert_eq(count_rows(STORE_FOLLOW_SOURCES, STORE_FOLLOW_ADDED), 5000);
+    cr_assert_eq(count_rows(STORE_FOLLOW_SOURCES, STORE_FOLLOW_ADDED), 0);
+    cr_assert_eq(count_rows(STORE_FOLLOW_SOURCES, STORE_FOLLOW_CHANGED), 0);
     kit_exec(&kit, "UPDATE NVTXT_SOURCES SET lines = 7 WHERE id % 100 = 0");
     kit_exec(&kit, "INSERT INTO NVTXT_SOURCES (id) VALUES (5001)");
-    cr_assert_eq(count_sources(STORE_FOLLOW_ADDED), 1);
-    cr_assert_eq(count_sources(STORE_FOLLOW_CHANGED), 50);
-    cr_assert_eq(count_sources(STORE_FOLLOW_CHANGED), 0);
+    cr_assert_eq(count_rows(STORE_FOLLOW_SOURCES, STORE_FOLLOW_ADDED), 1);
+    cr_assert_eq(count_rows(STORE_FOLLOW_SOURCES, STORE_FOLLOW_CHANGED), 50);
+    cr_assert_eq(count_rows(STORE_FOLLOW_SOURCES, STORE_FOLLOW_CHANGED), 0);
     must_seek();
-    cr_assert_eq(count_sources(STORE_FOLLOW_CHANGED), 5001);
+    cr_assert_eq(count_rows(STORE_FOLLOW_SOURCES, STORE_FOLLOW_CHANGED), 5001);
     end();
-}
-
-static struct store_follow_category category;
-
-static size_t count_categories(enum store_follow_what what) {
-    const struct store_follow_category *rows;
-    static char text[64];
-    size_t count, all = 0;
-    int result;
-    while ((result = store_follow_categories(follow, what, &rows, &count)) == STORE_DONE) {
-        all += count;
-        if (count > 0) {
-            category = rows[count - 1];
-            snprintf(text, sizeof(text), "%.*s", (int)category.name.len, category.name.data);
-            category.name = nvtxt_slice_of(text);
-        }
-    }
-    cr_assert_eq(result, STORE_NOT_FOUND, "%s", store_follow_error(follow));
-    return all;
-}
-
-static size_t count_names(int (*next)(struct store_follow *follow, enum store_follow_what what,
-                                      const struct store_follow_name **rows, size_t *count)) {
-    const struct store_follow_name *rows;
-    size_t count, all = 0;
-    while (next(follow, STORE_FOLLOW_CHANGED, &rows, &count) == STORE_DONE) {
-        all += count;
-    }
-    return all;
 }
 
 static void name_category(uint32_t id, const char *text) {
@@ -171,30 +158,31 @@ Test(follow_rows, hands_out_names_again_when_they_change) {
     add_events(1);
     name_category(7, "one");
     start();
-    cr_assert_eq(count_categories(STORE_FOLLOW_ADDED), 1);
+    cr_assert_eq(count_rows(STORE_FOLLOW_CATEGORIES, STORE_FOLLOW_ADDED), 1);
     cr_assert_eq(category.category, 7);
     cr_assert_eq(category.pid, PID);
     cr_assert_eq(nvtxt_slice_equal(category.name, nvtxt_slice_of("one")), 1);
-    cr_assert_eq(count_names(store_follow_processes), 1);
-    cr_assert_eq(count_names(store_follow_threads), 1);
+    cr_assert_eq(count_rows(STORE_FOLLOW_PROCESSES, STORE_FOLLOW_CHANGED), 1);
+    cr_assert_eq(count_rows(STORE_FOLLOW_THREADS, STORE_FOLLOW_CHANGED), 1);
     name_category(7, "two");
-    cr_assert_eq(count_categories(STORE_FOLLOW_ADDED), 0);
-    cr_assert_eq(count_categories(STORE_FOLLOW_CHANGED), 1);
+    cr_assert_eq(count_rows(STORE_FOLLOW_CATEGORIES, STORE_FOLLOW_ADDED), 0);
+    cr_assert_eq(count_rows(STORE_FOLLOW_CATEGORIES, STORE_FOLLOW_CHANGED), 1);
     cr_assert_eq(nvtxt_slice_equal(category.name, nvtxt_slice_of("two")), 1);
     name_category(7, "one");
-    cr_assert_eq(count_categories(STORE_FOLLOW_CHANGED), 1);
+    cr_assert_eq(count_rows(STORE_FOLLOW_CATEGORIES, STORE_FOLLOW_CHANGED), 1);
     follow_all();
     name_category(8, "new");
     add_events(1);
     follow_all();
-    cr_assert_eq(count_categories(STORE_FOLLOW_ADDED), 1);
+    cr_assert_eq(count_rows(STORE_FOLLOW_CATEGORIES, STORE_FOLLOW_ADDED), 1);
     cr_assert_eq(category.category, 8);
-    cr_assert_eq(count_names(store_follow_processes), 0);
+    cr_assert_eq(count_rows(STORE_FOLLOW_PROCESSES, STORE_FOLLOW_CHANGED), 0);
     kit_exec(&kit, "UPDATE PROCESSES SET name = 'x'");
-    cr_assert_eq(count_names(store_follow_processes), 1);
+    cr_assert_eq(count_rows(STORE_FOLLOW_PROCESSES, STORE_FOLLOW_CHANGED), 1);
     rotate();
     follow_all();
-    cr_assert_eq(count_names(store_follow_processes), 1); // of the next segment
+    cr_assert_eq(count_rows(STORE_FOLLOW_PROCESSES, STORE_FOLLOW_CHANGED),
+                 1); // of the next segment
     end();
 }
 
@@ -224,7 +212,7 @@ Test(follow_rows, names_after_the_last_event_are_passed) {
 // "came went" of one look at the open ranges; "all" before it when all came anew.
 static const char *look_at_open(void) {
     static char text[64];
-    struct store_follow_open open;
+    struct store_follow_opens open;
     size_t came = 0, went = 0;
     bool all = false;
     int result;

@@ -2,7 +2,7 @@
 //
 // A follower and its segments: those that are removed before they were read, and one that takes the
 // place of a broken one; and a store that is not there for a while.
-#include "store/segment/quarantine.h"
+#include "store/segment/segments.h"
 #include "tests/unit/follow_kit.h"
 
 Test(follow_segments, reads_a_segment_that_is_removed_to_its_end) {
@@ -105,7 +105,7 @@ Test(follow_segments, goes_on_in_the_segment_that_takes_the_place_of_a_broken_on
     add_events(10);
     start();
     follow_all();
-    snprintf(segment, sizeof(segment), "%s", store_file(kit.store));
+    snprintf(segment, sizeof(segment), "%s", store_file_path(kit.store));
     store_close(kit.store);
     FILE *file = fopen(segment, "r+");
     cr_assert_eq(fwrite(garbage, 1, sizeof(garbage), file), sizeof(garbage));

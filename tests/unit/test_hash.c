@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The hash table of embedded nodes: what was added is found until it is removed, also when hash
-// values are the same.
-#include "protocol/base/hash.h"
+// values are the same. The map of numbers: what was set last is found, 0 like any other.
+#include "protocol/table/hash.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -105,4 +105,79 @@ Test(hash, keeps_nodes_of_one_hash_value_apart) {
     cr_assert(holds(&table, &things[49], 7) && holds(&table, &things[51], 7));
     cr_assert(holds(&table, &neighbour, 7 + (1u << 20)));
     nvtxt_hash_deinit(&table);
+}
+
+static uint64_t key_of(uint64_t i) {
+    return i * 0x9E3779B97F4A7C15u; // 0 first, then any; all different
+}
+
+Test(map, finds_the_index_that_was_set_last) {
+    enum { COUNT = 20000 };
+    struct nvtxt_map map = {0};
+    uint32_t index = 7;
+    cr_assert_not(nvtxt_map_get(&map, 0, &index));
+    for (uint32_t i = 0; i < COUNT; i++) {
+        cr_assert_eq(nvtxt_map_set(&map, key_of(i), i), 0);
+    }
+    cr_assert_eq(nvtxt_map_set(&map, key_of(5), UINT32_MAX), 0);
+    cr_assert_eq(map.count, COUNT);
+    cr_assert_geq(map.room, 2 * COUNT, "at most half full");
+    for (uint32_t i = 0; i < COUNT; i++) {
+        cr_assert(nvtxt_map_get(&map, key_of(i), &index));
+        cr_assert_eq(index, i == 5 ? UINT32_MAX : i);
+    }
+    cr_assert_not(nvtxt_map_get(&map, key_of(COUNT), &index));
+    nvtxt_map_deinit(&map);
+    cr_assert_not(nvtxt_map_get(&map, 0, &index));
+    nvtxt_map_deinit(&map);
+}
+
+Test(map, is_empty_after_it_was_cleared_and_keeps_a_small_room_only) {
+    struct nvtxt_map map = {0};
+    uint32_t index;
+    nvtxt_map_clear(&map);
+    for (uint32_t few = 10; few <= 10000; few *= 1000) {
+        for (uint32_t i = 0; i < few; i++) {
+            cr_assert_eq(nvtxt_map_set(&map, i, i), 0);
+        }
+        nvtxt_map_clear(&map);
+        cr_assert_eq(map.count, 0);
+        cr_assert_eq(map.slots == NULL, few == 10000);
+        for (uint32_t i = 0; i < few; i++) {
+            cr_assert_not(nvtxt_map_get(&map, i, &index));
+        }
+    }
+    nvtxt_map_deinit(&map);
+}
+
+Test(map, has_a_value_for_each_key_that_is_0_at_first) {
+    struct nvtxt_map map = {0};
+    for (int round = 0; round < 2; round++) {
+        for (uint64_t i = 0; i < 300; i++) {
+            uint64_t *value = nvtxt_map_value(&map, key_of(i));
+            cr_assert_not_null(value);
+            cr_assert_eq(*value, round ? ~i : 0);
+            *value = ~i;
+        }
+    }
+    cr_assert_eq(map.count, 300);
+    nvtxt_map_deinit(&map);
+}
+
+Test(slots, hold_as_many_entries_as_was_said_and_no_other) {
+    struct nvtxt_slots slots = {0};
+    for (size_t count = 3000; count > 0; count /= 5) { // with room that is left, too
+        cr_assert_eq(nvtxt_slots_reset(&slots, count), 0);
+        for (uint32_t round = 0; round < 2; round++) {
+            for (uint32_t i = 1; i <= count; i++) {
+                size_t at = nvtxt_slots_start(&slots, nvtxt_hash_numbers(7, i));
+                while (slots.places[at] && slots.places[at] != i) {
+                    at = nvtxt_slots_next(&slots, at);
+                }
+                cr_assert_eq(slots.places[at], round ? i : 0);
+                slots.places[at] = i;
+            }
+        }
+    }
+    nvtxt_slots_deinit(&slots);
 }

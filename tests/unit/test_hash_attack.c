@@ -4,7 +4,7 @@
 // like any others. The attack inverts the function without a key that the tables used before: with
 // that one each table would be a single chain. The tests count the longest chain, so they need no
 // clock.
-#include "protocol/base/hash.h"
+#include "protocol/table/hash.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

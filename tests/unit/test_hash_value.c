@@ -2,7 +2,7 @@
 //
 // The keyed hash has the values that its authors published; the stored one has those that are in
 // stores.
-#include "protocol/base/hash_value.h"
+#include "protocol/table/hash_value.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "protocol/conf/conf_files.h"
-#include "protocol/conf/conf_value.h"
+#include "protocol/conf/keys.h"
 
 static char folder[32], taken[1024], complaints[1024];
 

@@ -2,7 +2,7 @@
 //
 // An id is found for the bytes that it was added with, and for no others: also when hashes collide,
 // and when the bytes of an entry were overwritten by just those that are searched for.
-#include "store/value/intern.h"
+#include "store/value/arena.h"
 
 #include "store/value/record.h"
 #include "tests/unit/store_kit.h"

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "protocol/interp/state.h"
 #include "tests/unit/recorder.h"
 
 static struct recorder rec;
@@ -343,6 +344,20 @@ Test(interp, announces_open_ranges_once_and_numbers_their_events) {
           "push 7.7 1..5 'a' seq=1\npush 7.7 6..7 'd'\n");
     cr_assert_eq(nvtxt_interp_take_opened(interp, &range), 0);
     end_gives("start 7.7 4..7 'c' unclosed seq=3\n10:1 warning loading never-closed\n");
+}
+
+Test(interp, announces_open_ranges_again_in_another_store) {
+    struct nvtxt_open_range range;
+    gives(SHORT "RangePush, 1, a\nRangePush, 2, b", "");
+    cr_assert_eq(nvtxt_interp_take_opened(interp, &range), 1);
+    nvtxt_state_begin_anew(interp);
+    for (uint64_t seq = 1; seq <= 2; seq++) {
+        cr_assert_eq(nvtxt_interp_take_opened(interp, &range), 1);
+        cr_assert_eq(range.seq, seq);
+    }
+    cr_assert_eq(nvtxt_interp_take_opened(interp, &range), 0);
+    end_gives("push 7.7 1..2 'a' unclosed seq=1\n7:1 warning loading never-closed\n"
+              "push 7.7 2..2 'b' unclosed seq=2\n8:1 warning loading never-closed\n");
 }
 
 static int visit(void *context, const struct nvtxt_open_range *range) {

@@ -2,7 +2,7 @@
 //
 // JSON texts that RFC 8259 has and has not, cut at every byte, and their depth; and random ones,
 // beside jansson.
-#include "protocol/lang/jsontext.h"
+#include "protocol/lang/value.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names of levels: those of the store, and what programs write for them.
-#include "protocol/lang/level.h"
+#include "protocol/lang/names.h"
 
 #include <criterion/criterion.h>
 

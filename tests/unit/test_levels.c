@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "protocol/lang/level.h"
+#include "protocol/lang/names.h"
 
 static struct levels levels;
 static char fault[128];

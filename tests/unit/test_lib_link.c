@@ -125,6 +125,20 @@ Test(lib_link, leaves_a_number_alone_that_is_of_the_program_now) {
     unlink(file);
 }
 
+Test(lib_link, tells_its_socket_from_another_one) {
+    struct link link = shared_link();
+    int ends[2];
+    char got[10];
+    listen_at(path, 5);
+    cr_assert_eq(link_connect(&link, path), 0);
+    int number = link.fd;
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    cr_assert_eq(dup2(ends[0], number), number);
+    cr_assert_eq(link_send(&link, "hello", 5), 0);
+    cr_assert_eq(link.fd, -1);
+    cr_assert_eq(recv(ends[1], got, sizeof(got), 0), -1, "the program's peer gets nothing");
+}
+
 static void *connect_privately(void *of) {
     struct link *link = of;
     link_init(link, true);

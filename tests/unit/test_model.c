@@ -16,7 +16,7 @@ static uint32_t find(const struct report_model *model, const char *message, int6
     for (size_t i = 0; i < model->count; i++) {
         const struct report_event *event = &model->capture->events[i];
         if (event->start == start &&
-            nvtxt_slice_equal(report_message(model->capture, event), nvtxt_slice_of(message))) {
+            nvtxt_slice_equal(report_event_text(model->capture, event), nvtxt_slice_of(message))) {
             return (uint32_t)i;
         }
     }
@@ -30,7 +30,7 @@ Test(model, knows_the_fixture) {
     static const char *const names[] = {"step", "load", "compute", "kernel", "wait"};
     for (size_t i = 0; i < model->count; i++) {
         for (size_t name = 0; name < COUNT(names); name++) {
-            if (nvtxt_slice_equal(report_message(model->capture, &model->capture->events[i]),
+            if (nvtxt_slice_equal(report_event_text(model->capture, &model->capture->events[i]),
                                   nvtxt_slice_of(names[name]))) {
                 self[name] += model->self_ns[i];
             }
@@ -114,19 +114,20 @@ static void check_stacks(const struct report_model *model) {
         if (events[event].kind != REPORT_PUSH_POP) {
             continue;
         }
-        struct report_lane *lane = report_lanes_find(&lanes, &events[event]);
-        report_lane_move(&lanes, lane, events[event].start, NULL);
-        cr_assert_eq(report_lane_push(&lanes, lane, (uint32_t)event), 0);
-        const uint32_t *stack = report_lane_stack(&lanes, lane);
-        size_t depth = 0;
+        struct report_lane *lane;
+        cr_assert_eq(report_lanes_begin(&lanes, (uint32_t)event, &lane), 0);
+        size_t place = 0;
         for (size_t i = 0; i <= event; i++) {
             if (same_lane(model, i, event) &&
                 (i == event || is_open(&events[i], events[event].start))) {
-                cr_assert_lt(depth, report_lane_depth(lane), "event %zu", event);
-                cr_assert_eq(stack[depth++], i, "event %zu", event);
+                while (place < lane->walk.stacked && lane->walk.stack[place].id == NVTXT_WALK_GAP) {
+                    place++;
+                }
+                cr_assert_lt(place, lane->walk.stacked, "event %zu", event);
+                cr_assert_eq(lane->walk.stack[place++].id, i, "event %zu", event);
             }
         }
-        cr_assert_eq(depth, report_lane_depth(lane), "event %zu", event);
+        cr_assert_eq(place, lane->walk.stacked, "event %zu", event);
     }
     report_lanes_deinit(&lanes);
 }

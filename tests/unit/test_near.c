@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which words are slips of a name, and which are other words.
-#include "protocol/base/near.h"
+#include "protocol/base/slice.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -185,7 +185,8 @@ static const struct nvtxt_options given = {.size = sizeof(given),
                                            .spool = "/given",
                                            .ring_bytes = 128 * KIB,
                                            .window_bytes = 3 * MIB,
-                                           .exit_ms = 7};
+                                           .exit_ms = 7,
+                                           .levels = 1};
 
 Test(options, takes_what_the_program_gives) {
     cr_assert_eq(options_give(&given), 0);
@@ -196,6 +197,7 @@ Test(options, takes_what_the_program_gives) {
     cr_assert_eq(lib_options.ring_bytes, 128 * KIB);
     cr_assert_eq(lib_options.window_bytes, 4 * MIB);
     cr_assert_eq(lib_options.exit_ms, 7);
+    cr_assert(lib_options.levels);
 }
 
 static void has_the_environment(void) {
@@ -247,7 +249,7 @@ Test(options, refuses_values_that_cannot_be) {
     refuses((struct nvtxt_options){SIZE, .ring_bytes = 32 * KIB});
     refuses((struct nvtxt_options){SIZE, .window_bytes = 4096});
     refuses((struct nvtxt_options){SIZE, .exit_ms = 60001});
-    refuses((struct nvtxt_options){SIZE, .reserved = 1});
+    refuses((struct nvtxt_options){SIZE, .levels = 2});
     refuses((struct nvtxt_options){SIZE, .socket = complete("/", 108)});
     refuses((struct nvtxt_options){SIZE, .spool = complete("/", 600)});
 }

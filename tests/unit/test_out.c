@@ -253,3 +253,11 @@ Test(out, remembers_the_first_failure) {
     close(full);
     output_close(&output);
 }
+
+Test(out, puts_words_and_numbers_together) {
+    struct output output;
+    output_open(&output);
+    nvtxt_out_format(&output.out, "%s %d of %zu", "line", -3, (size_t)7);
+    cr_expect_str_eq(output_text(&output), "line -3 of 7");
+    output_close(&output);
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inject/pairs.h"
+#include "inject/handles.h"
 
 #include <criterion/criterion.h>
 
@@ -33,6 +33,14 @@ Test(pairs, holds_many_more_than_a_table_has_places) {
         cr_assert(pairs_take(&pairs, key, &value) && value == ~key);
     }
     cr_assert_not(pairs_get(&pairs, 5, &value));
+}
+
+Test(pairs, gives_a_place_back_as_often_as_it_is_taken) {
+    uint64_t value = 0;
+    for (uint64_t i = 0; i < 1000; i++) { // one key has 256 places
+        cr_assert(pairs_put(&pairs, 7, i));
+        cr_assert(pairs_take(&pairs, 7, &value) && value == i);
+    }
 }
 
 Test(pairs, refuses_what_it_cannot_find_again) {

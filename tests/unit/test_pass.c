@@ -211,6 +211,48 @@ Test(pass, tells_of_a_ring_that_is_left_and_empty) {
     cr_assert_eq(emptied, 1);
 }
 
+// ---- Kills --------------------------------------------------------------------------------------
+
+// What a kill before the commit leaves: the last pass does not count, and who goes on takes it
+// back.
+static void undo(void) {
+    atomic_fetch_sub(&region.head->pass, 1);
+    pass_init(&pass, &region);
+}
+
+Test(pass, is_made_again_when_it_was_not_committed) {
+    record(0, RECORD_START, "first", 2);
+    run();
+    record(0, RECORD_END, NULL, 2);
+    record(0, RECORD_MARK, "mark", 0);
+    run();
+    undo();
+    run();
+    at(",2\n");
+    at("\"mark\"");
+    cr_assert_eq(pass.ignored, 0);
+}
+
+// Both ids lead to the same place of the table.
+Test(pass, the_place_of_a_range_is_free_when_the_pass_that_ended_it_is_committed) {
+    uint64_t other = 2 + 2 * (uint64_t)REGION_OPEN;
+    record(0, RECORD_START, "first", 2);
+    run();
+    record(0, RECORD_END, NULL, 2);
+    record(0, RECORD_START, "second", other);
+    run();
+    undo();
+    run();
+    cr_assert(at(",2\n") < at("\"second\""));
+    cr_assert_eq(pass.ignored, 0);
+    record(0, RECORD_END, NULL, other);
+    record(0, RECORD_START, "third", 2);
+    run();
+    at(",131074\n");
+    at("\"third\"");
+    cr_assert_eq(atomic_load(&region.opens[1].id), 2, "its place was free");
+}
+
 // ---- The clock ----------------------------------------------------------------------------------
 
 Test(pass, goes_on_with_the_clock_of_a_process_that_is_gone) {

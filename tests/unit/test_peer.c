@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which process is at the other end of a socket, and when its number may be that of a later one.
-#include "daemon/socket/peer.h"
+#include "daemon/socket/refusals.h"
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>

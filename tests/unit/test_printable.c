@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as a string of NVTXT and back: through the lexer as the daemon runs it, and decoded.
-#include "client/text/printable.h"
+#include "client/text/textlog.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

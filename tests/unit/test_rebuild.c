@@ -31,14 +31,15 @@ static void bring_events(int from, int to) {
     }
 }
 
-// Brings all rows of a small table from a function of the follower to one of the new store.
-#define BRING(row, from, to, ...)                                                                  \
+// Brings all rows of a small table to a function of the new store.
+#define BRING(table, row, to)                                                                      \
     do {                                                                                           \
-        const struct row *rows_;                                                                   \
+        const void *rows_;                                                                         \
         size_t count_;                                                                             \
-        while (from(follow, ##__VA_ARGS__, &rows_, &count_) == STORE_DONE) {                       \
+        while (store_follow_rows(follow, table, STORE_FOLLOW_CHANGED, &rows_, &count_) ==          \
+               STORE_DONE) {                                                                       \
             for (size_t i_ = 0; i_ < count_; i_++) {                                               \
-                must(to(rebuild, &rows_[i_]));                                                     \
+                must(to(rebuild, (const struct row *)rows_ + i_));                                 \
             }                                                                                      \
         }                                                                                          \
     } while (0)
@@ -53,14 +54,13 @@ static void bring(int from, int to) {
     cr_assert_eq(store_rebuild_open(&rebuild, path, 0600, error, sizeof(error)), STORE_DONE, "%s",
                  error);
     bring_events(from, to);
-    BRING(store_follow_domain, store_follow_domains, store_rebuild_domain, STORE_FOLLOW_CHANGED);
-    BRING(store_follow_name, store_follow_processes, store_rebuild_process, STORE_FOLLOW_CHANGED);
-    BRING(store_follow_name, store_follow_threads, store_rebuild_thread, STORE_FOLLOW_CHANGED);
-    BRING(store_follow_category, store_follow_categories, store_rebuild_category,
-          STORE_FOLLOW_CHANGED);
-    BRING(store_follow_source, store_follow_sources, store_rebuild_source, STORE_FOLLOW_CHANGED);
-    BRING(store_follow_diagnostic, store_follow_diagnostics, store_rebuild_diagnostic);
-    BRING(store_follow_loss, store_follow_losses, store_rebuild_loss);
+    BRING(STORE_FOLLOW_DOMAINS, store_follow_domain, store_rebuild_domain);
+    BRING(STORE_FOLLOW_PROCESSES, store_follow_name, store_rebuild_process);
+    BRING(STORE_FOLLOW_THREADS, store_follow_name, store_rebuild_thread);
+    BRING(STORE_FOLLOW_CATEGORIES, store_follow_category, store_rebuild_category);
+    BRING(STORE_FOLLOW_SOURCES, store_follow_source, store_rebuild_source);
+    BRING(STORE_FOLLOW_DIAGNOSTICS, store_follow_diagnostic, store_rebuild_diagnostic);
+    BRING(STORE_FOLLOW_LOSSES, store_follow_loss, store_rebuild_loss);
     must(store_rebuild_finish(rebuild, from > 0));
     store_rebuild_close(rebuild);
     store_follow_close(follow);

@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "protocol/base/json.h"
 #include "protocol/base/utf8.h"
 
 #define ID "7f0c1a2b-0000-4000-8000-00000000000a"
@@ -109,6 +110,25 @@ Test(reply, paths_are_exact_or_left_out) {
     cr_assert_str_eq(paths[1], deep);
     cr_assert_eq(nvtxt_reply_paths(NVTXT_SLICE("{\"type\":\"end\"}"), paths[0], paths[1]), 1);
     cr_assert_eq(nvtxt_reply_paths(NVTXT_SLICE("x"), paths[0], paths[1]), 1);
+}
+
+// A line of another daemon may hold a path of any length.
+static void expect_control(size_t len, bool fits) {
+    char paths[2][NVTXT_REPLY_PATH_BYTES], path[NVTXT_REPLY_PATH_BYTES + 1] = "/";
+    struct nvtxt_buf line = {0};
+    memset(path + 1, 'd', len - 1);
+    path[len] = '\0';
+    nvtxt_buf_add_pair_text(&line, "{\"type\":\"welcome\",\"control\":", path);
+    nvtxt_buf_add_string(&line, "}");
+    cr_assert_eq(nvtxt_reply_paths((struct nvtxt_slice){line.data, line.len}, paths[0], paths[1]),
+                 0);
+    cr_assert_str_eq(paths[0], fits ? path : "");
+    nvtxt_buf_deinit(&line);
+}
+
+Test(reply, has_no_path_that_its_room_does_not_hold) {
+    expect_control(NVTXT_REPLY_PATH_BYTES - 1, true);
+    expect_control(NVTXT_REPLY_PATH_BYTES, false);
 }
 
 Test(reply, begins_with_its_type) {

@@ -2,16 +2,13 @@
 //
 // The data of the page's pictures: columns come back as the numbers that were added, short ranges
 // are merged and counted, no text can end the script element.
-#include "report/page/timeline/drawing.h"
-#include "report/page/timeline/hidden.h"
+#include "report/page/timeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "report/page/timeline/column.h"
-#include "report/page/timeline/data.h"
 #include "tests/unit/report_kit.h"
 
 // ---- Columns ------------------------------------------------------------------------------------
@@ -263,7 +260,7 @@ Test(drawing, merges_short_ranges_of_one_lane_and_depth) {
     for (size_t i = 0; i < items.count; i++) {
         const struct page_item *item = &items.items[i];
         const struct report_event *event = &model->capture->events[item->event];
-        struct nvtxt_slice name = report_message(model->capture, event);
+        struct nvtxt_slice name = report_event_text(model->capture, event);
         if (nvtxt_slice_equal(name, NVTXT_SLICE("a"))) {
             cr_assert_eq(item->merged, 2);
             cr_assert_eq(item->end, 5300);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/model/selecting.h"
+#include "report/model/model.h"
 #include "report/select/filter.h"
 #include "tests/unit/report_kit.h"
 
@@ -191,7 +191,7 @@ Test(report_filter, says_where_a_fault_is) {
         struct report_selection selection = {0};
         struct report_fault fault;
         int result = report_selection_take(&selection, "nvtx-include", table.fields[0], &fault);
-        cr_expect_eq(result, REPORT_SELECT_WRONG, "'%s'", table.fields[0]);
+        cr_expect_eq(result, NVTXT_WRONG, "'%s'", table.fields[0]);
         cr_expect_eq(fault.column, (size_t)atoi(table.fields[1]), "'%s': column %zu, not %s",
                      table.fields[0], fault.column, table.fields[1]);
         cr_expect_str_eq(fault.sentence, table.fields[2], "'%s': %s", table.fields[0],
@@ -246,7 +246,7 @@ static void expect_message(const char *option, const char *text, const char *wan
     struct report_selection selection = {0};
     struct report_fault fault;
     struct nvtxt_buf message = {0};
-    cr_expect_eq(report_selection_take(&selection, option, text, &fault), REPORT_SELECT_WRONG);
+    cr_expect_eq(report_selection_take(&selection, option, text, &fault), NVTXT_WRONG);
     report_fault_write(&fault, &message);
     nvtxt_buf_add(&message, "", 1);
     cr_expect_str_eq(message.data, wanted);
@@ -309,7 +309,7 @@ Test(report_filter, refuses_values) {
         struct report_selection selection = {0};
         struct report_fault fault;
         cr_expect_eq(report_selection_take(&selection, values[i][0], values[i][1], &fault),
-                     REPORT_SELECT_WRONG, "--%s '%s'", values[i][0], values[i][1]);
+                     NVTXT_WRONG, "--%s '%s'", values[i][0], values[i][1]);
         cr_expect(fault.sentence[0] != '\0');
         report_selection_deinit(&selection);
     }
@@ -335,7 +335,7 @@ Test(report_filter, refuses_what_is_too_costly, .timeout = 600) {
             continue; // it cannot even be read
         }
         cr_expect_eq(report_select(model, &selection, INT64_MIN, INT64_MAX, &notes, &fault),
-                     REPORT_SELECT_WRONG, "%s", values[i][1]);
+                     NVTXT_WRONG, "%s", values[i][1]);
         cr_expect_str_eq(fault.option, values[i][0]);
         cr_expect(strncmp(fault.sentence, "too costly", 10) == 0, "%s", fault.sentence);
         report_selection_deinit(&selection);
@@ -437,7 +437,7 @@ Test(report_filter, refuses_options_that_exclude_each_other) {
         take(&selection, pairs[i][0], pairs[i][1]);
         cr_expect_eq(report_selection_check(&selection, &fault), 0);
         take(&selection, pairs[i][2], pairs[i][3]);
-        cr_expect_eq(report_selection_check(&selection, &fault), REPORT_SELECT_WRONG);
+        cr_expect_eq(report_selection_check(&selection, &fault), NVTXT_WRONG);
         report_selection_deinit(&selection);
     }
 }

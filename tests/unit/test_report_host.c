@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "report/host/host.h"
-#include "report/host/peek.h"
+#include "report/host/use.h"
 #include "report/metric/metric.h"
 #include "report/rule/builder.h"
-#include "report/section/files.h"
+#include "report/text/files.h"
 #include "report/text/message.h"
 #include "store/value/arena.h"
 #include "tests/unit/report_kit.h"
@@ -166,11 +166,11 @@ Test(describe, knows_helpers_and_bad_files) {
     cr_assert_eq(describe(world), REPORT_PROGRAM_IS_HELPER);
     world_free(world);
     world = world_new(DESCRIBE("\"missing\":[\"apply\"]"), 600);
-    cr_assert_eq(describe(world), REPORT_PROGRAM_IS_BAD);
+    cr_assert_eq(describe(world), NVTXT_WRONG);
     cr_assert_eq(world->messages.errors, 1);
     world_free(world);
     world = world_new(DESCRIBE("\"identifier\":\"\",\"missing\":[]"), 600);
-    cr_assert_eq(describe(world), REPORT_PROGRAM_IS_BAD);
+    cr_assert_eq(describe(world), NVTXT_WRONG);
     world_free(world);
 }
 
@@ -260,10 +260,10 @@ Test(apply, builds_the_result) {
     is(result->focus[0].info, "I");
     cr_assert_eq(result->focus[0].value.u64, 3);
     cr_assert_eq(result->focus[0].severity, REPORT_FOCUS_HIGH);
-    cr_assert_eq(result->tables[0].row_count, 2);
+    cr_assert_eq(result->tables[0].table.row_count, 2);
     is(result->tables[0].description, "B");
-    is(result->tables[0].cells[1].text, "a");
-    cr_assert_eq(result->tables[0].cells[3].kind, REPORT_RULE_CELL_NULL);
+    is(report_cell_slice(&result->tables[0].table.cells[1]), "a");
+    cr_assert_eq(result->tables[0].table.cells[3].kind, REPORT_CELL_EMPTY);
     cr_assert_eq(result->markers[0].line, 4);
     is(result->proposals[0], "other");
     world_free(world);

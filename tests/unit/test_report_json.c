@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "report/render/kit/json.h"
+#include "report/table/json.h"
 
 static void expect(struct nvtxt_out *out, const char *expected) {
     nvtxt_out_bytes(out, "", 1);
@@ -48,4 +48,21 @@ Test(report_json, numbers_that_double_cannot_hold_are_texts) {
     report_json_end_object(&json);
     expect(&out, "{\"a\":-9223372036854775808,\"b\":9223372036854775807,"
                  "\"c\":\"9223372036854775808\",\"d\":0.1,\"e\":null,\"f\":null,\"na\":\"-inf\"}");
+}
+
+Test(report_json, what_may_be_missing_lists_colours_and_digits) {
+    const struct nvtxt_slice texts[] = {NVTXT_SLICE("a"), NVTXT_SLICE("b")};
+    struct nvtxt_out out;
+    struct report_json json;
+    cr_assert(nvtxt_out_init(&out, -1) == 0);
+    report_json_init(&json, &out);
+    report_json_object(&json, NULL);
+    report_json_optional(&json, "there", true, -5);
+    report_json_optional(&json, "missing", false, -5);
+    report_json_slices(&json, "texts", texts, 2);
+    report_json_color(&json, "color", 0xFF00A0B1);
+    report_json_digits(&json, "ns", INT64_MIN);
+    report_json_end_object(&json);
+    expect(&out, "{\"there\":-5,\"missing\":null,\"texts\":[\"a\",\"b\"],"
+                 "\"color\":\"#FF00A0B1\",\"ns\":\"-9223372036854775808\"}");
 }

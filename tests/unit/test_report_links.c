@@ -6,8 +6,8 @@
 
 #include "protocol/base/buf.h"
 #include "protocol/text/out.h"
-#include "report/render/render_rule.h"
-#include "report/rule/links.h"
+#include "report/render/render.h"
+#include "report/table/links.h"
 
 // The pieces of a text: `before[KIND target line text]`.
 static void pieces(const char *text, const char *expected) {
@@ -52,12 +52,29 @@ Test(links, of_other_schemes_are_text_only) {
     pieces("@url:file:///etc/passwd:x@", "[none file:///etc/passwd x]");
 }
 
+Test(links, of_the_web_have_the_address_on_either_side) {
+    pieces("@url:the guide:https://a.b/c.html#d@", "[url https://a.b/c.html#d the guide]");
+    pieces("@url:two: parts:http://a.b:80/c:d@", "[url http://a.b:80/c:d two: parts]");
+    pieces("@url:https://a.b:https://c.d@", "[url https://a.b https://c.d]");
+    pieces("@url:files:ftp://a.b/c@", "[none ftp://a.b/c files]");
+    pieces("@url:https://a.b@", "[url https://a.b https://a.b]");
+    pieces("@url:https://a.b:@", "[url https://a.b https://a.b]");
+    pieces("@url:a text@", "[none a text a text]");
+}
+
+Test(links, without_a_text_show_their_target) {
+    pieces("@section:Stats@ @section:Stats:@", "[section Stats Stats] [section Stats Stats]");
+    pieces("@source:a.cu:12@ @source:a.cu:12:@",
+           "[source a.cu 12 a.cu:12] [source a.cu 12 a.cu:12]");
+    pieces("@source:a:b@", "[none a:b a:b]");
+    pieces("@sass:140:the load@ @sass:140@", "[none 140 the load] [none 140 140]");
+}
+
 Test(links, that_only_look_like_one_stay) {
     pieces("a@b.c", "a@b.c");
-    pieces("@url:https://a.b@", "@url:https://a.b@");
     pieces("@range:x:a@", "@range:x:a@");
-    pieces("@source:a:b@", "@source:a:b@");
-    pieces("@section::a@", "@section::a@");
+    pieces("@section::a@ @section:@", "@section::a@ @section:@");
+    pieces("@url:@ @sass:@ @source:@", "@url:@ @sass:@ @source:@");
     pieces("@other:a:b@", "@other:a:b@");
     pieces("x@@section:S:t@", "x@[section S t]");
     pieces("@section:S:t", "@section:S:t");
@@ -68,7 +85,7 @@ Test(links, that_only_look_like_one_stay) {
 static void shown(const struct report_result *result, bool details, const char *expected) {
     struct nvtxt_out out;
     cr_assert_eq(nvtxt_out_init(&out, -1), 0);
-    report_render_rule_text(&out, result, details);
+    report_render_rule_text(&out, result, details, false);
     nvtxt_out_bytes(&out, "", 1);
     cr_assert_str_eq(out.data, expected);
     nvtxt_out_deinit(&out);
@@ -91,14 +108,13 @@ Test(results, tell_their_statuses_apart) {
 }
 
 Test(results, show_messages_with_what_belongs_to_them) {
-    struct report_message messages[] = {
+    struct report_rule_message messages[] = {
         {REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("T"), NVTXT_SLICE("see @section:S:there@\n")}};
     struct report_speedup speedups[] = {{0, true, 12.34}};
-    struct nvtxt_slice header[] = {NVTXT_SLICE("a"), NVTXT_SLICE("b")};
-    struct report_rule_cell cells[] = {{.kind = REPORT_RULE_CELL_INT, .number = -1},
-                                       {.kind = REPORT_RULE_CELL_NULL}};
+    struct report_column columns[] = {{"a", REPORT_COLUMN_MIXED}, {"b", REPORT_COLUMN_MIXED}};
+    struct report_cell cells[] = {report_cell_int(-1), {.kind = REPORT_CELL_EMPTY}};
     struct report_rule_table tables[] = {
-        {.header = header, .column_count = 2, .row_count = 1, .cells = cells}};
+        {.table = {.columns = columns, .column_count = 2, .row_count = 1, .cells = cells}}};
     struct report_focus_metric focus[] = {{.name = NVTXT_SLICE("m"),
                                            .has_value = true,
                                            .value = {.type = REPORT_U64, .u64 = 7},
@@ -123,7 +139,7 @@ Test(results, show_messages_with_what_belongs_to_them) {
           "    optimization: T: see there \n"
           "      Estimated speedup: 12.3 % of the whole (global)\n"
           "       a  b\n"
-          "      -1  \n");
+          "      -1\n");
     shown(&result, true,
           "  R: findings\n"
           "    N: D\n"
@@ -131,7 +147,7 @@ Test(results, show_messages_with_what_belongs_to_them) {
           "      Estimated speedup: 12.3 % of the whole (global)\n"
           "      Key metric: m = 7 (severity high): i\n"
           "       a  b\n"
-          "      -1  \n"
+          "      -1\n"
           "    | one\n"
           "    | two\n");
 }

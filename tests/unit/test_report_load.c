@@ -33,7 +33,7 @@ static void show_event(const struct report_capture *capture, const struct report
     show("%s%s %" PRId64 "-%" PRId64 " %u.%u %.*s:%.*s%s%s%s", *shown ? "\n" : "",
          kinds[event->kind], event->start, event->end, capture->processes[thread->process].pid,
          report_tid(thread), TEXT(report_domain(capture, event)),
-         TEXT(report_message(capture, event)), event->flags & REPORT_OPEN ? " open" : "",
+         TEXT(report_event_text(capture, event)), event->flags & REPORT_OPEN ? " open" : "",
          event->flags & REPORT_BACKWARD ? " backward" : "",
          event->flags & REPORT_UNCLOSED ? " unclosed" : "");
 }

@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/judge/rules.h"
-#include "report/judge/wanted.h"
 #include "report/load/load.h"
 #include "report/metric/definitions.h"
 #include "report/metric/metric.h"
-#include "report/section/files.h"
+#include "report/rule/rules.h"
 #include "report/select/selection.h"
+#include "report/text/files.h"
 #include "report/text/message.h"
 #include "tests/unit/report_kit.h"
 
@@ -36,7 +35,7 @@ static struct world *world_new(struct report_model *model) {
     strcpy(world->folder, "/tmp/report-rules-XXXXXX");
     cr_assert_not_null(mkdtemp(world->folder));
     world->model = model;
-    cr_assert_eq(report_rules_new(&world->rules), 0);
+    cr_assert_eq(report_rules_new(&world->rules, true), 0);
     cr_assert_eq(report_definitions_new(&world->definitions), 0);
     world->wanted.since_ns = INT64_MIN;
     world->wanted.until_ns = INT64_MAX;
@@ -56,7 +55,7 @@ static void add_file(struct world *world, const char *name, const char *text) {
 static void load(struct world *world, const char *folder) {
     struct report_search_folder search = {folder ? folder : world->folder, false};
     const char *missing;
-    cr_assert_eq(report_files_find(&world->files, &search, 1, &missing), 0);
+    cr_assert_eq(report_files_find(&world->files, &search, 1, false, &missing), 0);
     cr_assert_eq(report_rules_load(world->rules, &world->files, world->definitions, NULL, NULL,
                                    NULL, &world->messages),
                  0);
@@ -371,12 +370,12 @@ Test(rules, are_chosen_by_name_and_section) {
     is_order(world, "Ab Ac Bb ");
     cr_assert_eq(report_rules_check(world->rules, &world->wanted, sentence), 0);
     names[1] = "Bc";
-    cr_assert_eq(report_rules_check(world->rules, &world->wanted, sentence), REPORT_RULES_UNKNOWN);
+    cr_assert_eq(report_rules_check(world->rules, &world->wanted, sentence), NVTXT_WRONG);
     cr_assert_not_null(strstr(sentence, "'Bc'"));
     names[1] = "regex:(";
-    cr_assert_eq(report_rules_check(world->rules, &world->wanted, sentence), REPORT_RULES_UNKNOWN);
+    cr_assert_eq(report_rules_check(world->rules, &world->wanted, sentence), NVTXT_WRONG);
     names[1] = "regex:^Z";
-    cr_assert_eq(report_rules_check(world->rules, &world->wanted, sentence), REPORT_RULES_UNKNOWN);
+    cr_assert_eq(report_rules_check(world->rules, &world->wanted, sentence), NVTXT_WRONG);
     world_free(world);
 }
 

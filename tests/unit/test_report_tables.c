@@ -95,7 +95,7 @@ Test(tables, of_a_selection_have_the_stacks_of_all) {
     struct report_model *model = report_kit_f1();
     for (size_t i = 0; i < model->count; i++) {
         struct report_event *event = &model->capture->events[i];
-        if (!nvtxt_slice_equal(report_message(model->capture, event), NVTXT_SLICE("kernel"))) {
+        if (!nvtxt_slice_equal(report_event_text(model->capture, event), NVTXT_SLICE("kernel"))) {
             event->flags &= (uint8_t)~REPORT_SELECTED;
         }
     }

@@ -34,7 +34,7 @@ static struct nvtxt_buf run(struct nvtxt_slice text) {
     struct nvtxt_buf out = {0};
     void *message;
     int r = report_text_parse(&kit_type, text, "file", &arena, &messages, &message);
-    cr_assert_eq(r, messages.errors > 0 ? REPORT_TEXT_FAULTY : 0);
+    cr_assert_eq(r, messages.errors > 0 ? NVTXT_WRONG : 0);
     if (r == 0) {
         kit_dump(&out, &kit_type, message, 0);
     }

@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-#include "store/segment/shipped.h"
+#include "store/segment/store_id.h"
 
 #define SECOND INT64_C(1000000000)
 #define COUNT 5

@@ -164,6 +164,27 @@ Test(ring, says_that_a_record_is_damaged) {
     cr_assert_lt(ring_next(&reader, &view), 0);
 }
 
+// A record is 1 KiB here, so that laps end where the ring ends.
+Test(ring, is_filled_to_its_last_byte) {
+    region_grant_ring(&region, 3, RING_BYTES);
+    while (put(RECORD_MARK, 1000, 0)) {
+    }
+    cr_assert_eq(writer.at, RING_BYTES);
+    for (int i = 0; i < 2000; i++) {
+        uint64_t before = writer.at, some = random_below(300);
+        uint64_t unread = written - read_so_far;
+        take(some);
+        while (put(RECORD_MARK, 1000, 0)) {
+        }
+        uint64_t used = ring_used(region_tail(&region, 3), writer.at, writer.lap_from, RING_BYTES);
+        cr_assert_leq(used, RING_BYTES);
+        cr_assert(some >= unread || writer.at == before + some * KIB,
+                  "as much as was read is free");
+    }
+    take(UINT64_MAX);
+    cr_assert_eq(read_so_far, written);
+}
+
 Test(ring, is_full_also_when_its_records_would_fill_it_to_the_last_byte) {
     while (writer.at < RING_BYTES) {
         cr_assert_not_null(ring_reserve(&writer, 64, 0));

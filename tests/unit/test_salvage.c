@@ -2,7 +2,7 @@
 //
 // Ring files become spools: of the same session, from the line on that was not acknowledged, with
 // the first lines of a session that took the place of another one; each file once.
-#include "client/nvtx/salvage.h"
+#include "client/nvtx/nvtx_run.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "protocol/lang/jsontext.h"
 #include "tests/unit/schema_kit.h"
 
 #define ID(n) (UINT64_C(0x1000000) + (n))

@@ -58,7 +58,7 @@ static void look(struct kept *kept) {
 static int64_t log_bytes(struct store *store) {
     char path[160];
     struct stat status;
-    snprintf(path, sizeof(path), "%s-wal", store_file(store));
+    snprintf(path, sizeof(path), "%s-wal", store_file_path(store));
     return stat(path, &status) == 0 ? (int64_t)status.st_size : 0;
 }
 

@@ -3,6 +3,7 @@
 // Connections are read in turns, and at the stop one may go while the server goes over all of them.
 #include "daemon/conn/server.h"
 
+#include "protocol/base/clock.h"
 #include "tests/unit/server_kit.h"
 
 #define LINE "#0123456789012345678901234567890\n" // a comment
@@ -90,7 +91,7 @@ Test(server, loads_sessions_of_a_user_that_keep_much_one_after_the_other) {
         char id[] = "00000000-0000-4000-8000-000000000000";
         id[35] = (char)('0' + i);
         cr_assert_eq(parked_put(&kit.server.parked, id, (int64_t)geteuid(), i < 4 ? 1000000 : 100,
-                                clocks_realtime_ns(), 0),
+                                nvtxt_realtime_ns(), 0),
                      0);
     }
     for (int i = 0; i < 5; i++) {

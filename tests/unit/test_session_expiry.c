@@ -3,6 +3,7 @@
 // A session that nobody resumed ends; one that was resumed while its state was loaded does not.
 #include "daemon/conn/session_expiry.h"
 
+#include "protocol/base/clock.h"
 #include "tests/unit/server_kit.h"
 
 #define ABSENT "11111111-2222-3333-4444-555555555555"
@@ -58,7 +59,7 @@ Test(expiry, ends_a_session_that_is_due_but_not_one_that_connects) {
     kit.config.session_expiry_ms = 1000000000;
     int64_t uid = (int64_t)geteuid();
     cr_assert_eq(expiry_start(&expiry, &kit.server), 0);
-    int64_t seen_ns = clocks_realtime_ns(); // not so long ago that a search forgets them
+    int64_t seen_ns = nvtxt_realtime_ns(); // not so long ago that a search forgets them
     cr_assert_eq(parked_put(&kit.server.parked, BACK, uid, 0, seen_ns, 0), 0);
     int64_t due_uid, due_ns;
     cr_assert_null(parked_first_due(&kit.server.parked, &due_uid, &due_ns));
@@ -93,7 +94,7 @@ Test(expiry, does_not_ask_again_and_again_for_what_cannot_be_read) {
     kit.config.session_expiry_ms = 1000000000;
     int64_t uid = (int64_t)geteuid(), due_uid, first_due_ns, due_ns;
     cr_assert_eq(expiry_start(&expiry, &kit.server), 0);
-    cr_assert_eq(parked_put(&kit.server.parked, BACK, uid, 7, clocks_realtime_ns(), 1), 0);
+    cr_assert_eq(parked_put(&kit.server.parked, BACK, uid, 7, nvtxt_realtime_ns(), 1), 0);
     cr_assert_str_eq(parked_first_due(&kit.server.parked, &due_uid, &first_due_ns), BACK);
     // Another process has the segment locked: it is due a second later.
     give_back_failed(&kit, kit_take(&kit, JOB_SESSION_LOAD), STORE_BUSY);

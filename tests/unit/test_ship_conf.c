@@ -6,7 +6,7 @@
 
 static int set(struct ship_conf *conf, const char *key, const char *value) {
     char why[256];
-    return ship_conf_set(conf, ship_conf_find(key), value, why, sizeof(why));
+    return nvtxt_conf_set(conf, nvtxt_conf_find(&ship_conf_table, key), value, why, sizeof(why));
 }
 
 Test(ship_conf, has_the_defaults_of_the_manual) {

@@ -5,7 +5,6 @@
 
 #include "ship/rows/array.h"
 #include "ship/rows/rows.h"
-#include "ship/rows/text.h"
 
 #define COLUMNS 20
 

@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "client/common/clock.h"
+#include "protocol/base/clock.h"
 #include "ship/engine/wait.h"
 
 #define GRACE_MS 40
@@ -40,18 +40,18 @@ static int wait_in(struct place *place, int64_t ms, bool may_break) {
 Test(ship_wait, ends_with_the_socket_or_with_the_deadline) {
     struct place ready = place_of(true, false), silent = place_of(false, false);
     cr_assert_eq(wait_in(&ready, LONG_MS, true), WAIT_READY);
-    int64_t begun = clock_monotonic_ms();
+    int64_t begun = nvtxt_monotonic_ms();
     cr_assert_eq(wait_in(&silent, 20, true), WAIT_LATE);
-    cr_assert_geq(clock_monotonic_ms() - begun, 20);
+    cr_assert_geq(nvtxt_monotonic_ms() - begun, 20);
 }
 
 Test(ship_wait, breaks_a_statement_off_once_before_the_program_ends) {
     struct place place = place_of(false, true);
-    place.wait.break_ms = clock_monotonic_ms();
+    place.wait.break_ms = nvtxt_monotonic_ms();
     place.wait.stop_ms = place.wait.break_ms + GRACE_MS;
     cr_assert_eq(wait_in(&place, LONG_MS, true), WAIT_BREAK);
     cr_assert_eq(wait_in(&place, LONG_MS, true), WAIT_LATE);
-    cr_assert_geq(clock_monotonic_ms(), place.wait.stop_ms);
+    cr_assert_geq(nvtxt_monotonic_ms(), place.wait.stop_ms);
     cr_assert_eq(wait_deadline(&place.wait, LONG_MS), place.wait.stop_ms);
 }
 
@@ -66,7 +66,7 @@ Test(ship_wait, ends_although_the_socket_is_always_ready) {
     while (wait_in(&place, LONG_MS, false) == WAIT_READY) {
         continue;
     }
-    cr_assert_geq(clock_monotonic_ms(), place.wait.stop_ms);
+    cr_assert_geq(nvtxt_monotonic_ms(), place.wait.stop_ms);
 }
 
 // A busy machine may let one sign out.

@@ -20,8 +20,8 @@ static struct list list_of(const struct report_model *model, const char *message
     struct list list = {.count = 0};
     for (size_t i = 0; i < model->count; i++) {
         const struct report_event *event = &model->capture->events[i];
-        if ((!message ||
-             nvtxt_slice_equal(report_message(model->capture, event), nvtxt_slice_of(message))) &&
+        if ((!message || nvtxt_slice_equal(report_event_text(model->capture, event),
+                                           nvtxt_slice_of(message))) &&
             (tid == 0 || report_tid(&model->capture->threads[event->thread]) == tid)) {
             list.events[list.count++] = (uint32_t)i;
         }

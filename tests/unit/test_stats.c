@@ -3,9 +3,8 @@
 // Tables of `nvtxt-report stats` from hand-made captures, and how they look in each format.
 #include <string.h>
 
-#include "report/render/kit/plain.h"
-#include "report/render/render_table.h"
 #include "report/stats/reports.h"
+#include "report/table/write.h"
 #include "tests/unit/report_kit.h"
 
 static const char *const percentile_names[] = {"90", "99.9"};
@@ -144,23 +143,8 @@ Test(stats, a_long_name_does_not_pad_all_other_rows) {
     show("nvtx_pushpop_trace", report_kit_model(events, 100), &none, &nanoseconds, 't');
     cr_expect(!strstr(text, name), "the name is cut");
     cr_expect_lt(strlen(text), 30000); // the name stands twice
-    report_plain_full_names = true;
-    show("nvtx_pushpop_trace", report_kit_model(events, 100), &none, &nanoseconds, 't');
-    report_plain_full_names = false;
+    const struct report_table_view full = {.unit_ns = 1, .full_names = true};
+    show("nvtx_pushpop_trace", report_kit_model(events, 100), &none, &full, 't');
     cr_expect(strstr(text, name), "nothing is cut off");
     cr_expect_lt(strlen(text), 60000);
-}
-
-Test(stats, groups_digits) {
-    char number[REPORT_PLAIN_NUMBER];
-    cr_expect_eq(report_plain_uint(number, UINT64_MAX), 26);
-    cr_expect_str_eq(number, "18,446,744,073,709,551,615");
-    report_plain_int(number, -123456);
-    cr_expect_str_eq(number, "-123,456");
-    report_plain_int(number, 999);
-    cr_expect_str_eq(number, "999");
-    report_plain_real(number, 1e15 + 0.5);
-    cr_expect_str_eq(number, "1,000,000,000,000,000.5");
-    report_plain_real(number, -0.04);
-    cr_expect_str_eq(number, "-0.0");
 }

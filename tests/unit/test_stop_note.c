@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The note of what a stop has lost: added up, moved into the store once, and readable when broken.
-#include "daemon/writer/stop_note.h"
+#include "daemon/writer/revive.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

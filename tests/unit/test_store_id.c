@@ -10,7 +10,6 @@
 
 #include "store/copy/snapshot.h"
 #include "store/rotation.h"
-#include "store/segment/quarantine.h"
 #include "store/segment/segments.h"
 #include "tests/unit/store_kit.h"
 
@@ -138,7 +137,7 @@ static void rotate(void) {
 static void damage(off_t at, size_t bytes, char *segment) {
     static char garbage[1 << 16];
     memset(garbage, 0xA5, sizeof(garbage));
-    snprintf(segment, PATH_MAX, "%s", store_file(kit.store));
+    snprintf(segment, PATH_MAX, "%s", store_file_path(kit.store));
     store_close(kit.store);
     kit.store = NULL;
     int fd = open(segment, O_WRONLY);
@@ -160,7 +159,7 @@ static void put_aside(const char *segment) {
 }
 
 static uint64_t number_now(void) {
-    uint64_t number = store_segments_number(store_file(kit.store));
+    uint64_t number = store_segments_number(store_file_path(kit.store));
     cr_assert_eq(number, (uint64_t)kit_int(&kit, "SELECT number FROM NVTXT_SEGMENT"));
     return number;
 }
@@ -175,9 +174,9 @@ Test(store_id, goes_from_segment_to_segment_and_into_snapshots) {
     rotate();
     cr_assert(is_same());
     snprintf(snapshot, sizeof(snapshot), "%s/snapshot", kit.folder);
-    cr_assert_eq(
-        store_snapshot(store_file(kit.store), snapshot, NULL, &bytes, kit.error, sizeof(kit.error)),
-        STORE_DONE, "%s", kit.error);
+    cr_assert_eq(store_snapshot(store_file_path(kit.store), snapshot, NULL, &bytes, kit.error,
+                                sizeof(kit.error)),
+                 STORE_DONE, "%s", kit.error);
     strcpy(kit.path, snapshot);
     cr_assert(is_same());
     end();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a foreign schema can do to a program that opens its file.
-#include "store/db/stranger.h"
+#include "store/db/header.h"
 
 #include <criterion/criterion.h>
 #include <sqlite3.h>

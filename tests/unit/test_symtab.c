@@ -213,3 +213,14 @@ Test(symtab, keeps_the_order_of_first_assignments) {
     cr_assert_str_eq(order, "CAB");
     nvtxt_symtab_deinit(&symtab);
 }
+
+Test(symtab, counts_what_changed_once) {
+    cr_assert_eq(set_string("Name", "text"), 0);
+    cr_assert_eq(set_string("Name", "a longer text"), 0);
+    cr_assert_eq(set_integer("Other", 7), 0);
+    cr_assert_eq(symtab.changed_bytes,
+                 strlen("Name") + strlen("a longer text") + strlen("Other") + sizeof(int64_t));
+    nvtxt_symtab_settle(&symtab);
+    cr_assert_eq(symtab.changed_bytes, 0);
+    nvtxt_symtab_deinit(&symtab);
+}

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "client/text/printable.h"
 #include "protocol/base/utf8.h"
 #include "protocol/interp/interp.h"
 

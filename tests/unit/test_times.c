@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times and lengths of time on the command line.
-#include "protocol/text/times.h"
+#include "protocol/text/forms.h"
 
 #include <criterion/criterion.h>
 

@@ -194,3 +194,14 @@ Test(utf8, is_shown_as_far_as_there_is_room) {
         cr_assert(size == sizeof(out) || out[size] == '!');
     }
 }
+
+Test(utf8, writes_every_point_so_that_it_is_read_again) {
+    for (uint32_t point = 0; point <= 0x10FFFF; point++) {
+        char bytes[NVTXT_UTF8_MOST];
+        size_t len = nvtxt_utf8_put(bytes, point);
+        if (point < 0xD800 || point > 0xDFFF) { // which no text has
+            cr_assert_eq(nvtxt_utf8_sequence(bytes, len), len, "%x", point);
+            cr_assert_eq(nvtxt_utf8_point(bytes, len), point, "%x", point);
+        }
+    }
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "protocol/text/uuid.h"
+#include "protocol/text/forms.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

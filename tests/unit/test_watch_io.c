@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "protocol/base/hash_value.h"
 #include "protocol/lang/timebase.h"
+#include "protocol/table/hash_value.h"
 
 struct kit {
     char folder[64];
@@ -76,10 +76,10 @@ Test(watch_io, follows_names_that_end_in_nvtxt_and_are_not_hidden) {
     static const char *const ours[] = {"a.nvtxt", "a b.nvtxt", "a.nvtxt.nvtxt"};
     static const char *const others[] = {".nvtxt", ".a.nvtxt", "a.nvtxt.1", "a.NVTXT", "nvtxt", ""};
     for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
-        cr_assert(watch_io_is_ours(ours[i]), "%s", ours[i]);
+        cr_assert(nvtxt_is_file_name(ours[i]), "%s", ours[i]);
     }
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        cr_assert(!watch_io_is_ours(others[i]), "%s", others[i]);
+        cr_assert(!nvtxt_is_file_name(others[i]), "%s", others[i]);
     }
 }
 
@@ -90,7 +90,7 @@ Test(watch_io, lists_what_is_followed_or_what_is_asked_for) {
     make(&kit);
     put(&kit, "a.nvtxt", "abc");
     put(&kit, "b.txt", "");
-    cr_assert_eq(watch_io_list(kit.folder, NULL, 0, &list), 0);
+    cr_assert_eq(watch_io_list(kit.folder, 0, NULL, 0, &list), 0);
     cr_assert_eq(list.error, 0);
     cr_assert(list.all);
     cr_assert_eq(list.count, 1);
@@ -98,12 +98,36 @@ Test(watch_io, lists_what_is_followed_or_what_is_asked_for) {
     cr_assert(list.entries[0].stat.is_file);
     cr_assert_eq(list.entries[0].stat.size, 3);
     watch_io_list_deinit(&list);
-    cr_assert_eq(watch_io_list(kit.folder, asked, 2, &list), 0);
+    cr_assert_eq(watch_io_list(kit.folder, 0, asked, 2, &list), 0);
     cr_assert_eq(list.count, 2);
     cr_assert_eq(list.entries[0].stat.error, 0);
     cr_assert_eq(list.entries[1].stat.error, WATCH_IO_ABSENT);
     watch_io_list_deinit(&list);
     take(&kit, (const char *const[]){"a.nvtxt", "b.txt", NULL});
+}
+
+Test(watch_io, lists_capture_folders_where_they_are_wanted) {
+    struct kit kit;
+    struct watch_list list;
+    make(&kit);
+    put(&kit, "a.nvtxt", "");
+    put(&kit, ".capture", "");
+    cr_assert_eq(mkdir(path_of(&kit, "p_CAPTURE_1"), 0700), 0);
+    cr_assert_eq(watch_io_list(kit.folder, 0, NULL, 0, &list), 0);
+    cr_assert_eq(list.count, 1);
+    watch_io_list_deinit(&list);
+    cr_assert_eq(watch_io_list(kit.folder, WATCH_IO_CAPTURES, NULL, 0, &list), 0);
+    cr_assert_eq(list.count, 2);
+    size_t at = list.entries[0].stat.is_folder ? 0 : 1;
+    cr_assert_str_eq(list.entries[at].name, "p_CAPTURE_1");
+    cr_assert(list.entries[at].stat.is_folder && !list.entries[1 - at].stat.is_folder);
+    watch_io_list_deinit(&list);
+    cr_assert_eq(symlink("p_CAPTURE_1", path_of(&kit, "link")), 0);
+    cr_assert_eq(watch_io_list(path_of(&kit, "link"), WATCH_IO_NO_LINK, NULL, 0, &list), 0);
+    cr_assert(list.error == -ENOTDIR || list.error == -ELOOP, "%d", list.error);
+    watch_io_list_deinit(&list);
+    cr_assert_eq(rmdir(path_of(&kit, "p_CAPTURE_1")), 0);
+    take(&kit, (const char *const[]){"a.nvtxt", ".capture", "link", NULL});
 }
 
 // Where the file system keeps such dates.
@@ -117,7 +141,7 @@ Test(watch_io, takes_a_file_of_any_date) {
         const struct timespec times[2] = {{.tv_sec = second}, {.tv_sec = second}};
         cr_assert_eq(utimensat(AT_FDCWD, path_of(&kit, "a.nvtxt"), times, 0), 0);
         cr_assert_eq(lstat(kit.path, &stat), 0);
-        cr_assert_eq(watch_io_list(kit.folder, NULL, 0, &list), 0);
+        cr_assert_eq(watch_io_list(kit.folder, 0, NULL, 0, &list), 0);
         cr_expect_eq(list.entries[0].stat.changed_ns, nvtxt_time_ns(stat.st_mtim.tv_sec, 0));
         watch_io_list_deinit(&list);
     }
@@ -128,13 +152,13 @@ Test(watch_io, distinguishes_a_missing_folder_from_a_link_to_nowhere_and_a_file)
     struct kit kit;
     struct watch_list list;
     make(&kit);
-    cr_assert_eq(watch_io_list(path_of(&kit, "none"), NULL, 0, &list), 0);
+    cr_assert_eq(watch_io_list(path_of(&kit, "none"), 0, NULL, 0, &list), 0);
     cr_assert_eq(list.error, WATCH_IO_ABSENT);
     cr_assert_eq(symlink("none", path_of(&kit, "link")), 0);
-    cr_assert_eq(watch_io_list(path_of(&kit, "link"), NULL, 0, &list), 0);
+    cr_assert_eq(watch_io_list(path_of(&kit, "link"), 0, NULL, 0, &list), 0);
     cr_assert_eq(list.error, -ELOOP);
     put(&kit, "file", "");
-    cr_assert_eq(watch_io_list(path_of(&kit, "file"), NULL, 0, &list), 0);
+    cr_assert_eq(watch_io_list(path_of(&kit, "file"), 0, NULL, 0, &list), 0);
     cr_assert_eq(list.error, -ENOTDIR);
     watch_io_list_deinit(&list);
     take(&kit, (const char *const[]){"link", "file", NULL});

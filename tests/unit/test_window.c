@@ -19,7 +19,7 @@ static size_t feed(struct window *window, const char *text, size_t len, size_t s
         char *at;
         size_t size;
         int result = window_space(window, &at, &size);
-        if (result == 1) {
+        if (result == WINDOW_FULL) {
             break;
         }
         cr_assert_eq(result, 0);
