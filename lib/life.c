@@ -156,16 +156,15 @@ static bool is_forked(pid_t from) {
 
 // Under the recorder's lock.
 static int start(bool is_child) {
-    if (nvtxt_monotonic_ns() < retry_at || has_ended || lib_options.is_secure) {
+    if (nvtxt_monotonic_ns() < retry_at || has_ended) {
         return nvtxt_origin(-EAGAIN);
     }
-    if (!has_begun) {
-        options_read();
-        has_begun = !lib_options.is_secure;
-    }
-    if (!has_begun) {
+    // Another thread may have read them: what it found is seen only after this.
+    options_read();
+    if (lib_options.is_secure) {
         return nvtxt_origin(-EPERM);
     }
+    has_begun = true;
     static _Atomic uint32_t *word;
     pid_t self = getpid();
     atomic_store(&recorder.attention, 0);
