@@ -231,7 +231,8 @@ def in_terminal(daemon, *arguments, until):
     ours, theirs = pty.openpty()
     process = subprocess.Popen([lib.program("client", "nvtxt-ctl"), "--socket",
                                 daemon.control_socket, *arguments],
-                               stdout=subprocess.PIPE, stderr=theirs)
+                               stdout=subprocess.PIPE, stderr=theirs,
+                               env={**os.environ, "TERM": "xterm"})
     os.close(theirs)
     said = b""
     try:
