@@ -9,7 +9,6 @@ unit_programs += unit/test_diag
 unit_programs += unit/test_near
 unit_programs += unit/test_symtab
 unit_programs += unit/test_utf8
-unit_programs += unit/test_token
 unit_programs += unit/test_uuid
 unit_programs += unit/test_value
 unit_programs += unit/test_colors

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts of a fixed form: times and durations as people write them, UUIDs, and the tokens of ranges
-// under which other processes record.
+// Texts of a fixed form: times and durations as people write them, and UUIDs.
 #pragma once
 
 #include <stdbool.h>
@@ -39,16 +38,3 @@ bool nvtxt_uuid_is(const char *text);
 // Reads one as it is written, or as 32 digits without hyphens, and writes it the usual way. False
 // for all else.
 bool nvtxt_uuid_read(const char *text, char uuid[NVTXT_UUID_SIZE]);
-
-// ---- Tokens -------------------------------------------------------------------------------------
-
-// What NVTXT_PARENT holds, "SESSION:KEY": the id of the session in which a range is or will be
-// recorded, and the key that the range has there (nvtxt-protocol(7)).
-#define NVTXT_TOKEN_BYTES 255
-#define NVTXT_TOKEN_KEY_BYTES 64 // letters, digits, '.', '_' and '-'
-
-// The key of a token, within it; NULL when the text is no token. Such a text is never longer than
-// NVTXT_TOKEN_BYTES.
-const char *nvtxt_token_key(const char *token);
-
-bool nvtxt_token_key_is(const char *key);
