@@ -4,6 +4,7 @@ EXTRA_DIST += e2e/report.py e2e/schema.py report/f1.nvtxt
 serial_tests += e2e/test_report.py
 serial_tests += e2e/test_report_filter.py
 serial_tests += e2e/test_report_tables.py
+serial_tests += e2e/test_report_logs.py
 EXTRA_DIST += report/tables/f1.csv report/tables/f1.json report/tables/f1.markdown report/tables/f1.text
 waiting_tests += e2e/test_report_schema.py
 serial_tests += e2e/test_report_hostile.py

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "protocol/base/origin.h"
-#include "protocol/lang/names.h"
 #include "protocol/table/arrays.h"
 #include "protocol/text/forms.h"
 
@@ -32,7 +31,7 @@ static void print_help(void) {
           "      --pid N           events of this process; this and the next two may repeat\n"
           "      --source S        ... of this source, by its id or name\n"
           "      --category C      ... of this category, by its number or name\n"
-          "      --level LEVEL     ... lines of logs of this level or worse: emerg to debug\n"
+          "      --level LEVEL     ... lines of logs of this level or worse, or of A..B\n"
           "      --match REGEX     ... whose message matches (POSIX extended)\n"
           "  -q, --quiet           no progress\n"
           "      --help, --version\n"
@@ -104,12 +103,8 @@ static int take_match(const struct nvtxt_option_value *value) {
 }
 
 static int take_level(const struct nvtxt_option_value *value) {
-    int *level = value->field;
-    *level = nvtxt_level_find(nvtxt_slice_of(value->text));
-    if (*level == NVTXT_LEVEL_NONE) {
-        term_say(value->context,
-                 "--level: there is no level '%s'; there are emerg, alert, crit, err, warning, "
-                 "notice, info and debug",
+    if (!nvtxt_level_span_parse(nvtxt_slice_of(value->text), value->field)) {
+        term_say(value->context, "--level: there is no level '%s'; " NVTXT_LEVELS_THERE,
                  value->text);
         return OUTCOME_USAGE;
     }

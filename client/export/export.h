@@ -17,6 +17,7 @@
 #include "client/common/outcome.h"
 #include "client/common/term.h"
 #include "client/format/export_fmt.h"
+#include "protocol/lang/names.h"
 
 struct export_pids {
     uint32_t *ids; // owned
@@ -31,7 +32,7 @@ struct export_options {
     struct export_pids pids; // an event needs one of these and of each list; empty: all
     struct nvtxt_option_list sources, categories;
     bool has_level;
-    int level; // lines of logs with this level or a worse one; see protocol/lang/names.h
+    struct nvtxt_level_span level; // of lines of logs
     bool has_match;
     regex_t match;                       // of the message
     struct store_nsys_copy_options copy; // of --format nsys

@@ -70,5 +70,6 @@ bool export_wants_category(const struct export_options *options, uint32_t catego
 
 // A larger number is less severe.
 bool export_wants_level(const struct export_options *options, const struct store_named_event *row) {
-    return !options->has_level || (row->level && row->event->payload.int64 <= options->level);
+    return !options->has_level ||
+           (row->level && nvtxt_level_span_has(&options->level, row->event->payload.int64));
 }

@@ -249,6 +249,7 @@ const struct report_option report_options_table[] = {
     EVENTS("category", "C", "... of this category, by its number or name"),
     EVENTS("kind", "KIND", "... of this kind: mark, push/pop or start/end"),
     EVENTS("color", "C", "... of this colour: a name, #RRGGBB, #AARRGGBB"),
+    EVENTS("level", "LEVEL", "... lines of logs of it or worse; or A..B"),
     EVENTS("match", "RE", "... whose message matches, anywhere (PCRE2)"),
     EVENTS("payload", "'OP N'", "... whose payload is < <= = != >= or > N"),
     EVENTS("min-duration", "LENGTH", "ranges that are as long or longer"),

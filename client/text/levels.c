@@ -14,7 +14,7 @@
 #include "protocol/lang/names.h"
 
 // Severities of syslog, from 0 (emergency) to 7 (debug).
-static const char *const severity_colors[NVTXT_LEVELS] = {
+static const char *const severity_colors[NVTXT_LEVEL_COUNT] = {
     "DarkMagenta", "MediumVioletRed", "DarkRed", "Red", "Orange", "Gold", "DodgerBlue", "Gray"};
 
 #define NAME_BYTES 11 // of the longest

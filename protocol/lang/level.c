@@ -17,7 +17,7 @@ static const struct {
 };
 
 const char *nvtxt_level_name(int64_t level) {
-    return level >= 0 && level < NVTXT_LEVELS ? names[level].name : NULL;
+    return level >= 0 && level < NVTXT_LEVEL_COUNT ? names[level].name : NULL;
 }
 
 int nvtxt_level_find(struct nvtxt_slice word) {
@@ -27,4 +27,25 @@ int nvtxt_level_find(struct nvtxt_slice word) {
         }
     }
     return NVTXT_LEVEL_NONE;
+}
+
+static int find_or_read(struct nvtxt_slice word) {
+    bool is_digit = word.len == 1 && word.data[0] >= '0' && word.data[0] < '0' + NVTXT_LEVEL_COUNT;
+    return is_digit ? word.data[0] - '0' : nvtxt_level_find(word);
+}
+
+bool nvtxt_level_span_parse(struct nvtxt_slice text, struct nvtxt_level_span *span) {
+    struct nvtxt_scan scan = nvtxt_scan(text);
+    const char *dot = nvtxt_scan_find(&scan, '.');
+    if (!dot) {
+        *span = (struct nvtxt_level_span){0, find_or_read(text)};
+        return span->least != NVTXT_LEVEL_NONE;
+    }
+    struct nvtxt_slice last = nvtxt_slice_between(dot, scan.end);
+    int from = find_or_read(nvtxt_slice_between(text.data, dot));
+    int to = last.len > 2 && last.data[1] == '.'
+                 ? find_or_read((struct nvtxt_slice){last.data + 2, last.len - 2})
+                 : NVTXT_LEVEL_NONE;
+    *span = from < to ? (struct nvtxt_level_span){from, to} : (struct nvtxt_level_span){to, from};
+    return from != NVTXT_LEVEL_NONE && to != NVTXT_LEVEL_NONE;
 }

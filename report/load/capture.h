@@ -16,6 +16,7 @@
 
 #include "protocol/base/slice.h"
 #include "protocol/interp/event.h"
+#include "protocol/lang/names.h"
 
 #define REPORT_NONE UINT32_MAX
 
@@ -217,6 +218,21 @@ static inline int64_t report_given_end(const struct report_capture *capture,
                                        const struct report_event *event) {
     bool backward = event->flags & REPORT_BACKWARD && event->more != REPORT_NONE;
     return backward ? capture->more[event->more].given_end : event->end;
+}
+
+// Whether it is a line of a log: a mark of a source with levels.
+static inline bool report_is_line(const struct report_capture *capture,
+                                  const struct report_event *event) {
+    return event->kind == REPORT_MARK && event->source != REPORT_NONE &&
+           capture->sources[event->source].has_levels;
+}
+
+// The level of a line of a log, from 0 (emerg) to 7 (debug); NVTXT_LEVEL_NONE when it has none.
+static inline int report_line_level(const struct report_capture *capture,
+                                    const struct report_event *event) {
+    bool may = event->payload_kind == NVTXT_PAYLOAD_INT64 && report_is_line(capture, event);
+    bool has = may && event->payload.int64 >= 0 && event->payload.int64 < NVTXT_LEVEL_COUNT;
+    return has ? (int)event->payload.int64 : NVTXT_LEVEL_NONE;
 }
 
 static inline bool report_is_range(const struct report_event *event) {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "protocol/base/origin.h"
-#include "protocol/lang/names.h"
 #include "store/read/event_members.h"
 
 int report_events_init(struct report_events *events, const struct report_model *model) {
@@ -58,11 +57,6 @@ static struct store_read_event read_event(const struct report_capture *capture,
     return read;
 }
 
-static const char *level_of(const struct report_source *source, const struct report_event *event) {
-    bool may = event->kind == REPORT_MARK && event->payload_kind == NVTXT_PAYLOAD_INT64;
-    return may && source->has_levels ? nvtxt_level_name(event->payload.int64) : NULL;
-}
-
 // A domain that nobody named has only the name that reports make of its id.
 static bool is_named_domain(const struct report_domain_scope *scope, struct nvtxt_slice name) {
     char made[32];
@@ -94,7 +88,7 @@ static void put_members(struct nvtxt_out *out, const struct report_capture *capt
         const struct report_source *source = &capture->sources[event->source];
         named.source_id = source->id;
         named.source = report_source_name(source, made);
-        named.level = level_of(source, event);
+        named.level = nvtxt_level_name(report_line_level(capture, event));
     }
     store_event_members(out, &named);
 }

@@ -308,6 +308,14 @@ static bool fits_duration(const struct report_selection *selection,
            (!selection->has_max || length <= (uint64_t)selection->max_ns);
 }
 
+// Only a mark of a source with levels can have one.
+static bool fits_level(const struct report_conditions *conditions,
+                       const struct report_event *event) {
+    const struct report_selection *selection = conditions->selection;
+    return !selection->has_level ||
+           nvtxt_level_span_has(&selection->level, report_line_level(conditions->capture, event));
+}
+
 unsigned report_conditions_fit(struct report_conditions *conditions, size_t index) {
     const struct report_selection *selection = conditions->selection;
     const struct report_capture *capture = conditions->capture;
@@ -327,5 +335,6 @@ unsigned report_conditions_fit(struct report_conditions *conditions, size_t inde
            (match ? REPORT_FITS_MATCH : 0u) |
            (fits_category(conditions, event) ? REPORT_FITS_CATEGORIES : 0u) |
            (fits_payload(selection, event) ? REPORT_FITS_PAYLOADS : 0u) |
+           (fits_level(conditions, event) ? REPORT_FITS_LEVEL : 0u) |
            (fits_duration(selection, event) ? REPORT_FITS_DURATIONS : 0u);
 }

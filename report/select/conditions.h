@@ -20,7 +20,8 @@ enum report_selection_bit {
     REPORT_FITS_MATCH = 512,
     REPORT_FITS_PAYLOADS = 1024,
     REPORT_FITS_DURATIONS = 2048,
-    REPORT_FITS_ALL = 4095,
+    REPORT_FITS_LEVEL = 4096,
+    REPORT_FITS_ALL = 8191,
 };
 
 struct report_conditions {

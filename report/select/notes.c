@@ -160,6 +160,7 @@ static void explain_rest(struct report_notes *notes) {
         {REPORT_FITS_KINDS, "kind", NULL, "there are no events of that kind"},
         {REPORT_FITS_CATEGORIES, "category", NULL, "no event of that category"},
         {REPORT_FITS_COLORS, "color", NULL, "no event of that colour"},
+        {REPORT_FITS_LEVEL, "level", NULL, "no line of a log has such a level"},
         {REPORT_FITS_MATCH, "match", selection->match_text, "no message matches"},
         {REPORT_FITS_PAYLOADS, "payload",
          selection->payloads_count == 1 ? selection->payloads[0].text : NULL,

@@ -10,7 +10,6 @@
 #include "protocol/base/limits.h"
 #include "protocol/base/origin.h"
 #include "protocol/base/scan.h"
-#include "protocol/lang/names.h"
 #include "protocol/table/arrays.h"
 #include "protocol/text/forms.h"
 #include "report/select/filter.h"
@@ -229,6 +228,13 @@ static int take_color(struct value *value) {
     return 0;
 }
 
+static int take_level(struct value *value) {
+    struct nvtxt_slice text = nvtxt_slice_of(value->text);
+    return nvtxt_level_span_parse(text, value->at)
+               ? 0
+               : WRONG(value, "there is no such level; " NVTXT_LEVELS_THERE);
+}
+
 static int take_match(struct value *value) {
     struct report_selection *selection = value->selection;
     char sentence[REPORT_REGEX_SENTENCE];
@@ -288,6 +294,7 @@ static const struct row {
     {"kind", AT(kinds), 0, take_kind},
     {"category", AT(categories), 0, take_word},
     {"color", AT(colors), 0, take_color},
+    {"level", AT(level), AT(has_level), take_level},
     {"match", AT(match), 0, take_match},
     {"payload", AT(payloads), 0, take_payload},
     {"min-duration", AT(min_ns), AT(has_min), take_length},
@@ -355,5 +362,6 @@ bool report_selection_is_all(const struct report_selection *selection) {
                    s->categories_count + s->colors_count + s->payloads_count ==
                0 &&
            (s->within_count == 0 || s->within_none) && !s->has_since && !s->has_until &&
-           !s->has_last && s->kinds == 0 && !s->match && !s->has_min && !s->has_max;
+           !s->has_last && s->kinds == 0 && !s->match && !s->has_min && !s->has_max &&
+           !s->has_level;
 }

@@ -8,6 +8,7 @@
 // This header is what the options of a command said.
 #pragma once
 
+#include "protocol/lang/names.h"
 #include "report/select/payload.h"
 
 // Names with a domain, NAME[@DOMAIN], and lists of domains, as options have them. Nothing is
@@ -63,7 +64,9 @@ struct report_selection {
     REPORT_LIST(struct report_word, categories);
     unsigned kinds; // 1 << enum report_kind; 0: all
     REPORT_LIST(uint32_t, colors);
-    struct report_regex *match; // NULL: none
+    bool has_level;
+    struct nvtxt_level_span level; // of lines of logs
+    struct report_regex *match;    // NULL: none
     const char *match_text;
     REPORT_LIST(struct report_payload_condition, payloads); // all must be true
     bool has_min, has_max;

@@ -152,6 +152,7 @@ def test_an_export_takes_a_level_and_worse():
         equal(messages("--level", "crit"), ["<34>b"])
         equal(messages("--level", "warn"), bad[:2] + ["warn: c"] + bad[2:])
         equal(len(messages("--level", "debug")), 6)
+        equal(messages("--level", "4..warn"), ["warn: c"])
         equal(len(messages()), 8)
         equal([json.loads(line).get("level") for line in export().splitlines()][:4],
               [None, "err", None, "crit"])
