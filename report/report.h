@@ -11,7 +11,8 @@
 //     model               order, stacks, times          ncurep        results, open ranges
 //     catalogue, metric   values of a scope, derived ones
 //     text, section       files of sections, laid out
-//     table, stats        tables; figures and differences as tables
+//     table, stats        tables; figures as tables
+//     diff                what two captures differ in
 //     rule                what is wrong
 //     render              results in each format, also those of Nsight Compute
 //     page, serve         all of it as one page; figures and ranges for scripts

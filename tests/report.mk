@@ -68,6 +68,7 @@ serial_tests += e2e/test_report_source.py
 serial_tests += e2e/test_report_serve.py
 waiting_tests += e2e/test_report_python.py
 unit_programs += unit/test_report_diff
+python_tests += e2e/test_report_diff.py
 unit_test_report_diff_SOURCES = unit/test_report_diff.c $(report_kit)
 unbuilt_tests += e2e/test_report_page.py
 short_tests += e2e/test_report_page.py

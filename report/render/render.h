@@ -11,9 +11,9 @@
 
 #include <stdbool.h>
 
+#include "report/diff/diff.h"
 #include "report/model/model.h"
 #include "report/rule/result.h"
-#include "report/stats/diff.h"
 #include "report/stats/reports.h"
 #include "report/table/write.h"
 #include "report/text/message.h"

@@ -63,6 +63,7 @@ static void put_row(struct report_json *json, const struct report_diff *diff,
     put_number(json, "deltaPct", row->has_delta, row->delta_pct);
     put_number(json, "z", row->has_z, row->z);
     report_json_text(json, "verdict", report_diff_change_name(row->change));
+    report_json_optional(json, "runsNeeded", row->runs_needed > 0, (int64_t)row->runs_needed);
     report_json_end_object(json);
 }
 
@@ -99,9 +100,13 @@ static const struct report_column columns[] = {
     {"New Med (ns)", REPORT_COLUMN_NUMBER},
     {"Base Self (ns)", REPORT_COLUMN_NUMBER},
     {"New Self (ns)", REPORT_COLUMN_NUMBER},
+    {"Runs Needed", REPORT_COLUMN_NUMBER},
     {"Kind", REPORT_COLUMN_TEXT},
     {"Range", REPORT_COLUMN_TEXT},
 };
+
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+#define RUNS_NEEDED 11 // a column that is there only if a name is inconclusive
 
 // The cells of a side stand in every other column.
 static void put_cells(struct report_table *table, struct report_cell *cells,
@@ -130,8 +135,12 @@ static int fill_table(struct report_table *table, const struct report_diff *diff
         }
         put_cells(table, cells + 3, &row->base);
         put_cells(table, cells + 4, &row->new);
-        cells[11] = report_cell_text(kind_of(diff, row));
-        cells[12] = report_cell_text(row->name);
+        if (row->runs_needed > 0) {
+            cells[RUNS_NEEDED] = report_cell_uint(row->runs_needed);
+        }
+        cells += RUNS_NEEDED + (diff->undecided > 0);
+        cells[0] = report_cell_text(kind_of(diff, row));
+        cells[1] = report_cell_text(row->name);
     }
     return 0;
 }
@@ -152,9 +161,13 @@ static void put_verdict(struct nvtxt_out *out, const struct report_diff *diff, b
 int report_render_diff_text(struct nvtxt_out *out, const struct report_diff *diff,
                             const struct report_table_view *view, bool markdown) {
     struct report_table table;
-    struct report_column shown[sizeof(columns) / sizeof(columns[0])];
-    const size_t count = sizeof(columns) / sizeof(columns[0]);
+    struct report_column shown[COLUMNS];
+    const size_t count = COLUMNS - (diff->undecided == 0);
     memcpy(shown, columns, sizeof(columns));
+    if (diff->undecided == 0) {
+        memmove(shown + RUNS_NEEDED, columns + RUNS_NEEDED + 1,
+                (count - RUNS_NEEDED) * sizeof(*shown));
+    }
     if (diff->of_kernels) {
         shown[count - 1].title = "Kernel";
     }

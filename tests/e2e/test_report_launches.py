@@ -410,9 +410,11 @@ def test_rules_judge_each_result():
 def test_diff_compares_kernels_by_name():
     with Folder() as folder:
         base = write(folder, launch("a", time=("uint64", 1000)), launch("b", time=("double", 499.6)),
-                     launch("gone"), launch("without", time=None))
-        new = write(folder, launch("b", time=("uint64", 500)), launch("a", time=("uint64", 1500)),
-                    launch("a", time=("uint64", 1700)), name="b.ncu-rep")
+                     launch("gone"), launch("without", time=None), launch("a", time=("uint64", 990)),
+                     launch("a", time=("uint64", 1010)))
+        new = write(folder, launch("b", time=("uint64", 500)), launch("a", time=("uint64", 1610)),
+                    launch("a", time=("uint64", 1600)), launch("a", time=("uint64", 1590)),
+                    name="b.ncu-rep")
         document, errors = ask("diff", "--gate=5", base, new, status=2)
         equal([(row["name"], row["kind"], row["verdict"], row["deltaPct"]) for row in document["rows"]],
               [("a", "kernel", "slower", 60), ("gone", "kernel", "removed", None),

@@ -329,63 +329,6 @@ def test_an_export_has_no_sources():
         equal((document["sources"], document["losses"]), ([], []))
 
 
-def longer_computes(folder):
-    """F1 with its computes half as long again: what comes after them on the thread is later."""
-    path = folder.name("longer.nvtxt")
-    shift, lines_of = 0, []
-    with open(F1, encoding="utf-8") as file:
-        for line in file:
-            words = line.split(", ")
-            if words[0] in ("RangePush", "RangePop") and words[2].strip() == "1":
-                time = int(words[1])
-                shift = 85 if time >= 250 else 30 if time >= 90 else 0
-                line = ", ".join([words[0], str(time + shift), *words[2:]])
-            lines_of.append(line)
-    with open(path, "w", encoding="utf-8") as file:
-        file.writelines(lines_of)
-    return make_store(folder, "longer.sqlite", path)
-
-
-def test_a_diff_against_itself_is_neutral():
-    with Folder() as folder:
-        store = f1(folder)
-        status, text, errors = report("diff", "--format", "json", store, store)
-        document = json.loads(text)
-        equal((status, errors),
-              (0, "nvtxt-report: warning: BASE and NEW are the same file\n"))
-        equal(list(document), ["schema", "command", "base", "new", "gate", "verdict", "reason",
-                               "rows", "warnings"])
-        equal((document["base"], document["new"], document["verdict"], document["warnings"]),
-              (store, store, "neutral", ["BASE and NEW are the same file"]))
-        equal([row["verdict"] for row in document["rows"]], ["same"] * 6)
-
-
-def test_computes_that_are_longer_are_a_regression():
-    with Folder() as folder:
-        base, new = f1(folder), longer_computes(folder)
-        status, text, errors = report("diff", "--format", "json", base, new)
-        document = json.loads(text)
-        equal((status, errors, document["verdict"]), (0, "", "regression"))
-        row = document["rows"][0]
-        equal((row["name"], row["kind"], row["verdict"], row["deltaPct"], row["z"]),
-              (":compute", "push/pop", "slower", 50.0, None))
-        equal(row["base"], {"count": 2, "total": 170, "avg": 85.0, "med": 85.0, "self": 80})
-        equal(row["new"], {"count": 2, "total": 255, "avg": 127.5, "med": 127.5, "self": 165})
-        equal(document["reason"].startswith(":compute got slower (+50.0 %)"), True)
-        equal(report("diff", "--gate", "2", base, new)[0], 2)
-        equal(report("diff", "--gate", "60", base, new)[0], 0)
-        text = report("diff", "--format", "markdown", base, new)[1]
-        equal(text.startswith("**regression**: :compute got slower"), True)
-        equal(report("diff", new, base)[1].startswith("improvement: :compute got faster"), True)
-
-
-def test_a_diff_without_ranges_is_inconclusive():
-    with Folder() as folder:
-        status, text, errors = report("diff", "--gate", "2", "--kind", "mark", f1(folder),
-                                      longer_computes(folder))
-        equal((status, errors, text.splitlines()[0]), (3, "", "inconclusive: BASE has no ranges"))
-
-
 GOLDEN = os.path.join(os.path.dirname(F1), "tables")
 REPORTS = "nvtx_sum,nvtx_pushpop_trace,nvtx_mark_sum,nvtx_gap_sum,nvtx_concurrency"
 

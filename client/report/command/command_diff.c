@@ -25,27 +25,28 @@ static char *next_warning(struct warnings *warnings) {
     return text;
 }
 
-// Of report files: the durations, and how many results have none.
-struct kernels {
-    struct report_diff_samples sides[2]; // owned
+// What is compared. Of report files: how many results have no duration.
+struct sides {
+    struct report_durations durations[2];
+    struct report_diff_samples kernels[2]; // owned
     size_t without[2];
 };
 
-static void find_warnings(const struct report_job *job, const struct report_diff *diff,
-                          const struct kernels *kernels, struct warnings *warnings) {
+static void find_warnings(const struct report_job *job, const struct sides *sides,
+                          struct warnings *warnings) {
+    const struct report_durations *base = &sides->durations[0], *new = &sides->durations[1];
     *warnings = (struct warnings){.count = 0};
     if (input_is_same(job->stores[0], job->stores[1])) {
         snprintf(next_warning(warnings), WARNING, "BASE and NEW are the same file");
     }
-    if (diff->open_base + diff->open_new > 0) {
+    if (base->open + new->open > 0) {
         snprintf(next_warning(warnings), WARNING,
-                 "open ranges are left out: %zu of BASE, %zu of NEW", diff->open_base,
-                 diff->open_new);
+                 "open ranges are left out: %zu of BASE, %zu of NEW", base->open, new->open);
     }
-    if (kernels->without[0] + kernels->without[1] > 0) {
+    if (sides->without[0] + sides->without[1] > 0) {
         snprintf(next_warning(warnings), WARNING,
                  "results without " DURATION " are left out: %zu of BASE, %zu of NEW",
-                 kernels->without[0], kernels->without[1]);
+                 sides->without[0], sides->without[1]);
     }
     for (size_t i = 0; i < warnings->count; i++) {
         term_say(job->term, "warning: %s", warnings->list[i]);
@@ -53,11 +54,11 @@ static void find_warnings(const struct report_job *job, const struct report_diff
 }
 
 static int write_diff(struct report_job *job, const struct report_diff *diff,
-                      const struct kernels *kernels) {
+                      const struct sides *sides) {
     struct warnings warnings;
     struct report_json json;
     const enum report_format format = job->options->format;
-    find_warnings(job, diff, kernels, &warnings);
+    find_warnings(job, sides, &warnings);
     if (format != REPORT_JSON) {
         const struct report_table_view view = report_job_view(job);
         return report_render_diff_text(&job->out, diff, &view, format == REPORT_MARKDOWN);
@@ -114,33 +115,35 @@ static int take_kernels(const struct report_launches *launches, struct report_di
     return side->items ? r : nvtxt_origin(-ENOMEM);
 }
 
-static int compare_sides(const struct report_job *job, struct report_diff *diff,
-                         struct kernels *kernels) {
+static int take_sides(const struct report_job *job, struct sides *sides) {
+    const struct report_model *const models[2] = {job->model, job->new_model};
     int r = 0;
-    *diff = (struct report_diff){0};
-    if (!job->launches) {
-        return report_diff_init(diff, job->model, job->new_model, job->options->gate);
-    }
     for (size_t i = 0; i < 2 && r == 0; i++) {
-        r = take_kernels(job->launches[i], &kernels->sides[i], &kernels->without[i]);
+        if (!job->launches) {
+            r = report_durations_init(&sides->durations[i], models[i]);
+            continue;
+        }
+        r = take_kernels(job->launches[i], &sides->kernels[i], &sides->without[i]);
+        r = r ?: report_durations_kernels_init(&sides->durations[i], &sides->kernels[i]);
     }
-    return r
-               ?: report_diff_kernels_init(diff, &kernels->sides[0], &kernels->sides[1],
-                                           job->options->gate);
+    return r;
 }
 
 int report_command_diff(struct report_job *job) {
-    struct report_diff diff;
-    struct kernels kernels = {.without = {0}};
-    int r = compare_sides(job, &diff, &kernels);
-    r = r ?: write_diff(job, &diff, &kernels);
+    struct report_diff diff = {.rows = NULL};
+    struct sides sides = {.without = {0}};
+    int r = take_sides(job, &sides);
+    r = r ?: report_diff_init(&diff, &sides.durations[0], &sides.durations[1], job->options->gate);
+    r = r ?: write_diff(job, &diff, &sides);
     if (r == 0 && diff.verdict == REPORT_DIFF_INCONCLUSIVE) {
         report_job_raise(job, OUTCOME_UNDECIDED);
     } else if (r == 0 && diff.verdict == REPORT_DIFF_REGRESSION && job->options->has_gate) {
         report_job_raise(job, OUTCOME_FINDINGS);
     }
     report_diff_deinit(&diff);
-    free(kernels.sides[0].items);
-    free(kernels.sides[1].items);
+    for (size_t i = 0; i < 2; i++) {
+        report_durations_deinit(&sides.durations[i]);
+        free(sides.kernels[i].items);
+    }
     return r;
 }
