@@ -110,7 +110,11 @@ struct report_source {
     bool has_pid, has_closed, has_times;
     int64_t pid, opened_ns, closed_ns, first_ns, last_ns;
     int64_t lines, events, warnings, errors;
-    bool has_levels; // lines of logs: a mark with a payload of 0 to 7 has a level
+    bool has_levels;            // lines of logs: a mark with a payload of 0 to 7 has a level
+    struct nvtxt_slice session; // the id of its session
+    struct nvtxt_slice parent;  // a token: the range of another process that it began under
+    bool has_uid;
+    int64_t uid;                           // of who sent it
     struct report_diagnostic *diagnostics; // by line, then column, then as stored; all segments
     size_t diagnostic_count;
     // Set by resolve.c when the file of the source is at hand; else data NULL, NULL, NULL, 0.
@@ -118,6 +122,15 @@ struct report_source {
     const int64_t *line_rows;     // `row` of each of its events, ascending
     const uint32_t *line_numbers; // and its line, from 1
     size_t line_row_count;
+};
+
+// A row of NVTXT_RANGE_KEYS: the range that a token SESSION:KEY names.
+struct report_range_key {
+    uint32_t source; // index in `sources`
+    uint32_t event;  // index in `events`, or REPORT_NONE: not loaded; set by report/model
+    int64_t row;
+    struct nvtxt_slice key;
+    struct nvtxt_slice parent; // its own token in place of its source's; data NULL: none
 };
 
 // The name of a source for people: its own, or that of who sent it; else "source " and its id,
@@ -183,6 +196,9 @@ struct report_capture {
     size_t category_count;
     struct report_source *sources; // by store, then id
     size_t source_count;
+    struct report_range_key *keys; // as stored; report/model puts them into order: source, key, row
+    size_t key_count;
+    bool has_parents;           // a source or a key has a token
     struct report_loss *losses; // by store, then as stored
     size_t loss_count;
     struct report_kernel *kernels;
@@ -233,6 +249,12 @@ static inline int report_line_level(const struct report_capture *capture,
     bool may = event->payload_kind == NVTXT_PAYLOAD_INT64 && report_is_line(capture, event);
     bool has = may && event->payload.int64 >= 0 && event->payload.int64 < NVTXT_LEVEL_COUNT;
     return has ? (int)event->payload.int64 : NVTXT_LEVEL_NONE;
+}
+
+// End minus start; an open range has 0 (it is in no figure of durations), a backward one too. No
+// two times are further apart than 64 bits without a sign hold.
+static inline uint64_t report_duration(const struct report_event *event) {
+    return event->flags & REPORT_OPEN ? 0 : (uint64_t)event->end - (uint64_t)event->start;
 }
 
 static inline bool report_is_range(const struct report_event *event) {

@@ -142,6 +142,7 @@ static int read_file(struct report_load_state *load, struct report_load_file *fi
     r = r ?: report_load_sources(load, file);
     r = r ?: report_load_rows(load, file);
     r = r ?: report_load_open_ranges(load, file);
+    r = r ?: report_load_keys(load, file);
     r = r ?: report_load_bearers(load, file);
     return r ?: report_load_kernels(load, file);
 }

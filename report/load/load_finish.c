@@ -86,6 +86,9 @@ static void renumber(struct report_load_state *load, const struct orders *orders
         event->source = event->source == REPORT_NONE ? REPORT_NONE : orders->sources[event->source];
         event->end = event->flags & REPORT_OPEN ? capture->last_ns : event->end;
     }
+    for (size_t i = 0; i < capture->key_count; i++) {
+        capture->keys[i].source = orders->sources[capture->keys[i].source];
+    }
     for (size_t i = 0; i < capture->kernel_count; i++) {
         uint32_t thread = capture->kernels[i].thread;
         capture->kernels[i].thread = thread == REPORT_NONE ? thread : orders->threads[thread];

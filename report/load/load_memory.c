@@ -9,6 +9,7 @@
 #include "report/load/load_state.h"
 
 #define MODEL_BYTES 24    // what report/model adds to an event
+#define PARENT_BYTES 13   // and what it adds where there are parents in other processes
 #define ENOUGH_ROWS 4096u // so many say how long texts are
 #define BYTES_MOST 9e18   // a larger sum does not fit into 64 bits: what it is does not matter
 
@@ -20,10 +21,16 @@ static double bytes_of_events(double events) {
     return events * (sizeof(struct report_event) + MODEL_BYTES);
 }
 
+// Of parents in other processes: the keys, and what report/model adds to each event for them.
+static double bytes_of_parents(const struct report_capture *capture) {
+    double events = capture->has_parents ? (double)capture->event_count * PARENT_BYTES : 0;
+    return events + (double)capture->key_count * sizeof(struct report_range_key);
+}
+
 static uint64_t bytes_with(const struct report_load_state *load, double events,
                            double texts_to_come) {
     return whole(bytes_of_events(events) + (double)report_load_texts(load) + texts_to_come +
-                 (double)load->taken_memory);
+                 (double)load->taken_memory + bytes_of_parents(load->capture));
 }
 
 // The rows of all files, read or not, or those that were read if they are more than was expected.
@@ -62,7 +69,7 @@ int report_load_check(struct report_load_state *load) {
 uint64_t report_capture_bytes(const struct report_capture *capture) {
     const struct report_memory *memory = capture->memory;
     return whole(bytes_of_events((double)capture->event_count) +
-                 (double)store_arena_used(&memory->bytes));
+                 (double)store_arena_used(&memory->bytes) + bytes_of_parents(capture));
 }
 
 void report_capture_free(struct report_capture *capture) {
@@ -76,7 +83,7 @@ void report_capture_free(struct report_capture *capture) {
     void *arrays[] = {capture->stores,  capture->events,  capture->more,       capture->messages,
                       capture->names,   capture->domains, capture->scopes,     capture->processes,
                       capture->threads, capture->sources, capture->categories, capture->losses,
-                      capture->kernels};
+                      capture->keys,    capture->kernels};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
         free(arrays[i]);
     }

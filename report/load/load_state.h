@@ -28,7 +28,7 @@ struct report_memory {
 
 struct report_grown { // how many elements the arrays of the capture have room for
     size_t stores, events, more, messages, names, domains, scopes, processes, threads;
-    size_t categories, sources, losses, kernels;
+    size_t categories, sources, keys, losses, kernels;
 };
 
 struct report_load_file {
@@ -173,6 +173,9 @@ int report_load_sources(struct report_load_state *load, const struct report_load
 
 // After them: names of the processes, threads and categories that events have.
 int report_load_bearers(struct report_load_state *load, const struct report_load_file *file);
+
+// What names ranges for processes below them. The sources of the file are known.
+int report_load_keys(struct report_load_state *load, const struct report_load_file *file);
 
 // The kernels of an export, after the events.
 int report_load_kernels(struct report_load_state *load, const struct report_load_file *file);

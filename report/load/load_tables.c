@@ -7,6 +7,8 @@
 
 #include "store/db/sql.h"
 
+#define CHECK_EVERY 4096 // keys
+
 // A view of the column, kept once; data NULL for NULL.
 static int word_at(struct report_load_state *load, sqlite3_stmt *row, int column,
                    struct nvtxt_slice *word) {
@@ -118,20 +120,27 @@ static int take_source(struct report_load_state *load, const struct report_load_
     number_at(row, 13, &source->warnings);
     number_at(row, 14, &source->errors);
     source->has_levels = sqlite3_column_int(row, 15) == 1;
+    source->has_uid = number_at(row, 16, &source->uid);
     struct nvtxt_slice *const words[] = {&source->name, &source->display_name, &source->peer_comm,
                                          &source->kind, &source->ended};
-    return words_at(load, row, 1, words, 5);
+    rc = words_at(load, row, 1, words, 5);
+    rc = rc ?: word_at(load, row, 17, &source->session);
+    rc = rc ?: word_at(load, row, 18, &source->parent);
+    load->capture->has_parents |= source->parent.data != NULL;
+    return rc;
 }
 
 static int each_source(struct report_load_state *load, const struct report_load_file *file) {
     sqlite3_stmt *row = NULL;
     int rc = SQLITE_OK;
-    char sql[256];
+    char sql[320];
     bool levels = store_read_has_column(file->reader, "NVTXT_SOURCES", "levels", &rc);
+    bool parents = store_read_has_column(file->reader, "NVTXT_SOURCES", "parent", &rc);
     snprintf(sql, sizeof(sql),
              "SELECT id, name, displayName, peerComm, kind, ended, peerPid, openedNs, closedNs, "
-             "firstNs, lastNs, lines, events, warnings, errors, %s FROM NVTXT_SOURCES ORDER BY id",
-             levels ? "levels" : "NULL");
+             "firstNs, lastNs, lines, events, warnings, errors, %s, peerUid, sessionId, %s "
+             "FROM NVTXT_SOURCES ORDER BY id",
+             levels ? "levels" : "NULL", parents ? "parent" : "NULL");
     rc = rc ?: store_sql_prepare(file->db, &row, sql);
     while (store_sql_next(row, &rc)) {
         rc = take_source(load, file, row);
@@ -139,6 +148,46 @@ static int each_source(struct report_load_state *load, const struct report_load_
     sqlite3_finalize(row);
     return rc;
 }
+
+// ---- Keys of ranges -----------------------------------------------------------------------------
+
+static int take_key(struct report_load_state *load, const struct report_load_file *file,
+                    sqlite3_stmt *row) {
+    struct report_range_key key = {.event = REPORT_NONE};
+    if (!nvtxt_map_get(&load->sources, (uint64_t)sqlite3_column_int64(row, 1), &key.source)) {
+        return SQLITE_OK;
+    }
+    struct nvtxt_slice *const words[] = {&key.key, &key.parent};
+    int rc = words_at(load, row, 2, words, 2);
+    rc = rc ?: REPORT_GROW(load, keys, key_count);
+    if (rc == SQLITE_OK && key.key.data) {
+        key.row = report_load_row(file, sqlite3_column_int64(row, 0));
+        load->capture->keys[load->capture->key_count++] = key;
+        load->capture->has_parents |= key.parent.data != NULL;
+    }
+    return rc;
+}
+
+int report_load_keys(struct report_load_state *load, const struct report_load_file *file) {
+    sqlite3_stmt *row = NULL;
+    int rc = SQLITE_OK;
+    if (!file->ours || !store_read_has_column(file->reader, "NVTXT_RANGE_KEYS", "key", &rc)) {
+        return rc;
+    }
+    rc = store_sql_prepare(file->db, &row,
+                           "SELECT eventRow, sourceId, key, parent FROM NVTXT_RANGE_KEYS "
+                           "ORDER BY eventRow");
+    while (store_sql_next(row, &rc)) {
+        rc = take_key(load, file, row);
+        if (rc == SQLITE_OK && load->capture->key_count % CHECK_EVERY == 0) {
+            rc = report_load_check(load);
+        }
+    }
+    sqlite3_finalize(row);
+    return rc;
+}
+
+// ---- Diagnostics and losses ---------------------------------------------------------------------
 
 static int take_diagnostic(struct report_load_state *load, sqlite3_stmt *row) {
     uint32_t source;

@@ -86,6 +86,7 @@ int report_model_build(struct report_model **built, struct report_capture *captu
     model->count = capture->event_count;
     int r = report_order(capture);
     r = r ?: build_lanes(model);
+    r = r ?: report_parents_init(&model->parents, capture, model->parent);
     if (r != 0) {
         report_model_free(model);
         return r;
@@ -104,6 +105,7 @@ void report_model_free(struct report_model *model) {
         free(model->depth);
         free(model->child_count);
         free(model->self_ns);
+        report_parents_deinit(&model->parents);
         report_iterations_deinit(&model->iterations);
         free(model);
     }

@@ -10,6 +10,7 @@
 
 #include "protocol/base/buf.h"
 #include "report/model/iterations.h"
+#include "report/model/parents.h"
 #include "report/select/selection.h"
 
 struct report_model {
@@ -21,8 +22,9 @@ struct report_model {
     uint32_t *depth;       // ranges under it; from 0
     uint32_t *child_count; // ranges whose parent it is
     uint64_t *self_ns;     // the time in which it is the last open one of its lane
-    size_t selected;       // events with REPORT_SELECTED; all of them until report_select()
-    uint64_t elapsed_ns;   // largest start or end - smallest start, of the selected events
+    struct report_parents parents;
+    size_t selected;     // events with REPORT_SELECTED; all of them until report_select()
+    uint64_t elapsed_ns; // largest start or end - smallest start, of the selected events
     int64_t selected_first_ns, selected_last_ns; // both 0 without a selected event
     size_t open_selected;                        // open ranges among them
     struct report_iterations iterations;         // none until report_iterations_init()
@@ -36,16 +38,33 @@ void report_model_free(struct report_model *model); // not the capture; NULL is 
 // Counts `selected` and what comes of it, after flags were changed.
 void report_model_count_selected(struct report_model *model);
 
-// End minus start; an open range has 0 (it is in no figure of durations), a backward one too. No
-// two times are further apart than 64 bits without a sign hold.
-static inline uint64_t report_duration(const struct report_event *event) {
-    return event->flags & REPORT_OPEN ? 0 : (uint64_t)event->end - (uint64_t)event->start;
-}
-
 // A range that figures of durations count: selected, and not open.
 static inline bool report_is_timed(const struct report_event *event) {
     return event->kind != REPORT_MARK && (event->flags & REPORT_SELECTED) &&
            !(event->flags & REPORT_OPEN);
+}
+
+// ---- Trees --------------------------------------------------------------------------------------
+
+// The event that an event is shown under: the range under it in its lane, else that of another
+// process; REPORT_NONE: it is outermost.
+static inline uint32_t report_shown_under(const struct report_model *model, uint32_t event) {
+    uint32_t parent = model->parent[event];
+    return parent == REPORT_NONE && model->parents.under ? model->parents.under[event] : parent;
+}
+
+// Whether trees have a node for it: push/pop ranges, and start/end ranges that have a parent in
+// another process, or are one.
+static inline bool report_is_in_tree(const struct report_model *model, uint32_t event) {
+    uint8_t kind = model->capture->events[event].kind;
+    return kind == REPORT_PUSH_POP ||
+           (kind == REPORT_START_END && model->parents.in_tree && model->parents.in_tree[event]);
+}
+
+// The time of a node of a tree that no range directly below it has.
+static inline uint64_t report_tree_self(const struct report_model *model, uint32_t event) {
+    bool is_pushed = model->capture->events[event].kind == REPORT_PUSH_POP;
+    return is_pushed ? model->self_ns[event] : model->parents.own_ns[event];
 }
 
 // ---- The order of events ------------------------------------------------------------------------

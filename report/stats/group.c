@@ -68,6 +68,20 @@ size_t report_count_open(const struct report_model *model, unsigned kinds) {
     return open;
 }
 
+int report_note_parents(struct report_table *table, const struct report_model *model) {
+    size_t unknown = model->parents.unknown;
+    int r = unknown == 0 ? 0
+                         : report_table_note(table,
+                                             "the parent of %zu %s in another process is unknown: "
+                                             "%s outermost here",
+                                             unknown, unknown == 1 ? "event" : "events",
+                                             unknown == 1 ? "it is" : "they are");
+    if (r == 0 && model->parents.was_cycle) {
+        r = report_table_note(table, "parents in other processes form a cycle, which was cut");
+    }
+    return r;
+}
+
 int report_note_open(struct report_table *table, const struct report_model *model, unsigned kinds,
                      const char *what) {
     size_t open = report_count_open(model, kinds);

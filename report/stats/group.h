@@ -28,6 +28,10 @@ static inline size_t report_group_size(const struct report_groups *groups, size_
     return groups->first[group + 1] - groups->first[group];
 }
 
+// Adds notes of parents in other processes that are unknown, and of a cycle of them that was cut.
+// Returns 0 or -ENOMEM.
+int report_note_parents(struct report_table *table, const struct report_model *model);
+
 // The number of selected open ranges of these kinds (bits, see report/model/spans.h).
 size_t report_count_open(const struct report_model *model, unsigned kinds);
 

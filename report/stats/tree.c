@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Paths of push/pop ranges as a tree: each node is a step below another node, found by a hash of
-// the numbers of both. A range that lies below its parent and all that is below the parent, as
-// nearly every one does, has the path of its parent and one step; for others, which cross, the lane
-// is asked.
+// Paths of ranges as a tree: each node is a step below another node, found by a hash of the numbers
+// of both. A range that lies below its parent and all that is below the parent, as nearly every one
+// does, has the path of its parent and one step; for others, which cross, the lane is asked. What
+// an outermost range is shown under in another process may come later: it gets its path first.
 //
 // No texts of paths are compared. Bytewise, what lies below a path begins with its text and `;`,
 // which no step has. So below one path each step has two places among its siblings, one for its own
@@ -52,8 +52,10 @@ struct tree {
     size_t below_count; // steps with has_below
     bool has_crossing;  // the lanes are asked
     struct report_lanes lanes;
-    struct path **path_of; // by event; of push/pop ranges
+    struct path **path_of; // by event; of those in the tree, once they have one
     struct path *first;    // what lies below no path
+    uint32_t *above;       // owned; what is shown above an event, and comes later
+    size_t above_room;
 };
 
 // A step has no `;`, which stands between steps.
@@ -139,6 +141,12 @@ static bool is_nested(const struct report_model *model, uint32_t event) {
     return model->depth[event] == (parent == REPORT_NONE ? 0 : model->depth[parent] + 1);
 }
 
+// The path of what an outermost range is shown under in another process; it is made already.
+static struct path *path_outside(const struct tree *tree, uint32_t event) {
+    uint32_t under = tree->model->parents.under ? tree->model->parents.under[event] : REPORT_NONE;
+    return under == REPORT_NONE ? NULL : tree->path_of[under];
+}
+
 // The path of the ranges of the lane that are open when the event begins.
 static int path_of_lane(struct tree *tree, uint32_t event, struct path **under) {
     const struct report_event *events = tree->model->capture->events;
@@ -148,6 +156,11 @@ static int path_of_lane(struct tree *tree, uint32_t event, struct path **under) 
         return r;
     }
     const struct nvtxt_walk *walk = &lane->walk;
+    size_t lowest = 0;
+    while (walk->stack[lowest].id == NVTXT_WALK_GAP) {
+        lowest++;
+    }
+    *under = path_outside(tree, walk->stack[lowest].id);
     for (size_t i = 0; i + 1 < walk->stacked; i++) { // on top is the event
         if (walk->stack[i].id != NVTXT_WALK_GAP) {
             *under = find_path(tree, *under, events[walk->stack[i].id].name);
@@ -163,18 +176,43 @@ static int path_of_lane(struct tree *tree, uint32_t event, struct path **under) 
 static int path_under(struct tree *tree, uint32_t event, struct path **under) {
     uint32_t parent = tree->model->parent[event];
     bool nested = is_nested(tree->model, event);
-    *under = nested && parent != REPORT_NONE ? tree->path_of[parent] : NULL;
-    return tree->has_crossing ? path_of_lane(tree, event, under) : 0;
+    *under = nested && parent != REPORT_NONE ? tree->path_of[parent] : path_outside(tree, event);
+    bool is_pushed = tree->model->capture->events[event].kind == REPORT_PUSH_POP;
+    return tree->has_crossing && is_pushed ? path_of_lane(tree, event, under) : 0;
+}
+
+// What the event is shown under, and does not have a path yet, gets one: from the outermost one on.
+// It begins later than the event, so its lane is not asked.
+static int add_paths_above(struct tree *tree, uint32_t event) {
+    size_t count = 0;
+    uint32_t at = event;
+    while ((at = report_shown_under(tree->model, at)) != REPORT_NONE && !tree->path_of[at]) {
+        if (nvtxt_grow(&tree->above, &tree->above_room, count + 1, sizeof(*tree->above)) < 0) {
+            return nvtxt_origin(-ENOMEM);
+        }
+        tree->above[count++] = at;
+    }
+    while (count > 0) {
+        uint32_t next = tree->above[--count];
+        uint32_t under = report_shown_under(tree->model, next);
+        struct path *path = under == REPORT_NONE ? NULL : tree->path_of[under];
+        tree->path_of[next] = find_path(tree, path, tree->model->capture->events[next].name);
+        if (!tree->path_of[next]) {
+            return nvtxt_origin(-ENOMEM);
+        }
+    }
+    return 0;
 }
 
 static int add_range(struct tree *tree, uint32_t event) {
     const struct report_event *range = &tree->model->capture->events[event];
     struct path *under;
-    int r = path_under(tree, event, &under);
+    int r = tree->model->parents.under ? add_paths_above(tree, event) : 0;
+    r = r ?: path_under(tree, event, &under);
     if (r != 0) {
         return r;
     }
-    struct path *path = find_path(tree, under, range->name);
+    struct path *path = tree->path_of[event] ?: find_path(tree, under, range->name);
     if (!path) {
         return nvtxt_origin(-ENOMEM);
     }
@@ -182,7 +220,7 @@ static int add_range(struct tree *tree, uint32_t event) {
     if (report_is_timed(range)) {
         path->count++;
         path->total += report_duration(range);
-        path->self += tree->model->self_ns[event];
+        path->self += report_tree_self(tree->model, event);
     } else if (range->flags & REPORT_SELECTED) {
         path->open++;
     }
@@ -192,7 +230,7 @@ static int add_range(struct tree *tree, uint32_t event) {
 static int add_ranges(struct tree *tree) {
     int r = 0;
     for (size_t i = 0; r == 0 && i < tree->model->count; i++) {
-        if (tree->model->capture->events[i].kind == REPORT_PUSH_POP) {
+        if (report_is_in_tree(tree->model, (uint32_t)i)) {
             r = add_range(tree, (uint32_t)i);
         }
     }
@@ -212,7 +250,7 @@ static int make(struct tree *tree) {
     const struct report_capture *capture = tree->model->capture;
     tree->table->owned = tree->names = report_name_texts(capture);
     tree->steps = calloc(capture->name_count + 1, sizeof(*tree->steps));
-    tree->path_of = malloc((tree->model->count + 1) * sizeof(*tree->path_of));
+    tree->path_of = calloc(tree->model->count + 1, sizeof(*tree->path_of));
     if (!tree->names || !tree->steps || !tree->path_of) {
         return nvtxt_origin(-ENOMEM);
     }
@@ -461,8 +499,10 @@ static int fill_table(struct report_table *table, const struct report_model *mod
     r = r == 0 && options->paths ? take_widest(&tree, options->paths) : r;
     free(tree.steps);
     free(tree.path_of);
+    free(tree.above);
     nvtxt_hash_deinit(&tree.by_text);
     nvtxt_hash_deinit(&tree.paths);
+    r = r ?: report_note_parents(table, model);
     return r ?: report_note_open(table, model, REPORT_KIND(REPORT_PUSH_POP), "left out");
 }
 
