@@ -169,23 +169,38 @@ void conn_fail(struct conn *conn) {
     conn_close(conn);
 }
 
-// A line of a session. If it reports lines that its client dropped, the row of this loss goes into
-// the batch that counts the line, so that it is written once, however often the line is sent.
-static int take_session_line(struct conn *conn, struct nvtxt_slice line) {
+// Lines that its client dropped. The row of this loss goes into the batch that counts the line, so
+// that it is written once, however often the line is sent.
+static int take_lost(struct conn *conn, struct nvtxt_slice line) {
     struct nvtxt_lost lost;
+    int r = nvtxt_lost_parse(line, &lost);
+    if (r <= 0) {
+        return r;
+    }
+    conn->losses_reported++;
+    return store_batch_source_loss(conn->source->member.share, nvtxt_realtime_ns(), lost.reason,
+                                   lost.lines);
+}
+
+// The key of the range of the next line.
+static int take_keyed(struct conn *conn, struct nvtxt_slice line) {
+    struct nvtxt_keyed keyed;
+    int r = nvtxt_keyed_parse(line, &keyed);
+    if (r <= 0) {
+        return r;
+    }
+    nvtxt_interp_next_range(conn->source->interp, keyed.key, keyed.bad_parent ? "" : keyed.parent);
+    return keyed.bad_parent ? source_warn_parent(conn->source, keyed.parent) : 0;
+}
+
+// A line of a session. Some comments are messages of its client.
+static int take_session_line(struct conn *conn, struct nvtxt_slice line) {
     int r = source_line(conn->source, line);
     if (r < 0 || line.len == 0 || line.data[0] != '#') {
         return r;
     }
-    r = nvtxt_lost_parse(line, &lost);
-    if (r == 0) {
-        return 0;
-    }
-    if (r > 0) {
-        conn->losses_reported++;
-        r = store_batch_source_loss(conn->source->member.share, nvtxt_realtime_ns(), lost.reason,
-                                    lost.lines);
-    }
+    r = take_lost(conn, line);
+    r = r ?: take_keyed(conn, line);
     if (r < 0) {
         source_fail(conn->source);
     }

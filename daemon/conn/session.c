@@ -177,7 +177,7 @@ static struct nvtxt_source_config source_config(struct conn *conn,
                                                 const struct nvtxt_hello *hello) {
     struct server *server = conn->server;
     uint32_t peer_pid = (uint32_t)conn->peer.pid & NVTXT_ID_MAX;
-    return (struct nvtxt_source_config){
+    struct nvtxt_source_config config = {
         .limits = server->hub.limits,
         .default_pid = hello && hello->has_pid ? hello->pid : peer_pid,
         .claim = server->hub.config->claim == CONF_CLAIM_PEER,
@@ -190,6 +190,10 @@ static struct nvtxt_source_config source_config(struct conn *conn,
         .nvtx = hello && hello->nvtx > 0,
         .expiry_s = hello ? hello->expiry : 0,
     };
+    if (hello && !hello->bad_parent) {
+        memcpy(config.parent, hello->parent, sizeof(config.parent));
+    }
+    return config;
 }
 
 // The welcome is written: lines may come.
@@ -221,6 +225,11 @@ static void open_new(struct session *session) {
     int64_t id = server->hub.next_source_id++;
     if (!interp || conn_open_source(conn, id, STORE_SOURCE_SESSION, conn->accepted_ns,
                                     session->hello->name, interp) < 0) {
+        conn_close(conn);
+        return;
+    }
+    if (session->hello->bad_parent &&
+        source_warn_parent(conn->source, session->hello->parent) < 0) {
         conn_close(conn);
         return;
     }

@@ -90,6 +90,7 @@ int source_join_batch(struct source *source) {
         .opened_ns = source->opened_ns,
         .levels = nvtxt_interp_has_levels(source->interp),
         .nvtx = nvtxt_interp_has_nvtx(source->interp),
+        .parent = nvtxt_interp_parent(source->interp),
     };
     int r = batcher_add(source->batcher, &source->member, &row);
     if (r == 0) {
@@ -174,6 +175,15 @@ int source_overlong(struct source *source, struct nvtxt_slice start) {
         return r;
     }
     return checked(source, nvtxt_interp_overlong(source->interp, start, &source->sink));
+}
+
+int source_warn_parent(struct source *source, const char *token) {
+    int r = source_join_batch(source);
+    if (r < 0) {
+        return r;
+    }
+    return checked(source,
+                   nvtxt_interp_warn_parent(source->interp, nvtxt_slice_of(token), &source->sink));
 }
 
 // A whole state is written when there is none to add changes to. When the changes have become as

@@ -72,6 +72,9 @@ void source_release_held(struct source *source);
 int source_line(struct source *source, struct nvtxt_slice line);
 int source_overlong(struct source *source, struct nvtxt_slice start);
 
+// Warns, once, that a parent which its client gave cannot be read. Returns 0 or -errno, as a line.
+int source_warn_parent(struct source *source, const char *token);
+
 // The store has nothing of its state any more: all of it goes into the open batch.
 void source_save_anew(struct source *source);
 

@@ -12,6 +12,8 @@
 #define NVTXT_RESOURCE_KIND_BYTES 31 // longest Kind of SetResourceName
 #define NVTXT_EXCERPT_BYTES 200      // what a diagnostic keeps of its line
 #define NVTXT_SESSION_ID_BYTES 36 // a UUID in its canonical form; 32 hexadecimal digits do as well
+#define NVTXT_KEY_BYTES 64        // longest key of a range that may be a parent
+#define NVTXT_PARENT_BYTES 255    // longest token of a parent: SESSION:KEY
 
 // Limits of one source. Each of them guards against a peer that would grow our memory without end.
 // The defaults are far beyond what a working producer needs.

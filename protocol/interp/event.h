@@ -60,6 +60,8 @@ struct nvtxt_event {
     struct nvtxt_payload payload;
     struct nvtxt_slice json; // one JSON value; empty: none
     uint64_t open_seq;       // not 0: the range was announced as open under this number (see below)
+    struct nvtxt_slice key;  // nvtxt_interp_next_range(); empty: none
+    struct nvtxt_slice parent; // with a key: the token of its parent; empty: that of its source
 };
 
 enum nvtxt_name_kind {

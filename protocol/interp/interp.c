@@ -5,6 +5,7 @@
 // has no effect. What a call does is in interp_call.c, what a diagnostic says in interp_diag.c.
 #include "protocol/interp/interp.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "protocol/base/scan.h"
@@ -95,6 +96,15 @@ void nvtxt_interp_extend(struct nvtxt_interp *interp, bool escapes, bool nvtx) {
     interp->config.escapes = escapes || nvtx;
     interp->config.nvtx = nvtx;
     interp->ranges.by_domain = nvtx;
+}
+
+const char *nvtxt_interp_parent(const struct nvtxt_interp *interp) {
+    return *interp->config.parent ? interp->config.parent : NULL;
+}
+
+void nvtxt_interp_next_range(struct nvtxt_interp *interp, const char *key, const char *parent) {
+    snprintf(interp->next_key, sizeof(interp->next_key), "%s", key);
+    snprintf(interp->next_parent, sizeof(interp->next_parent), "%s", parent);
 }
 
 const struct nvtxt_counters *nvtxt_interp_counters(const struct nvtxt_interp *interp) {
@@ -216,11 +226,8 @@ static struct nvtxt_slice without_mark(struct nvtxt_slice line) {
     return line;
 }
 
-int nvtxt_interp_line(struct nvtxt_interp *interp, struct nvtxt_slice line,
-                      const struct nvtxt_sink *sink) {
-    if (interp->counters.lines++ == 0) {
-        line = without_mark(line);
-    }
+static int take_line(struct nvtxt_interp *interp, struct nvtxt_slice line,
+                     const struct nvtxt_sink *sink) {
     size_t i = 0;
     while (i < line.len && nvtxt_char_is(line.data[i], NVTXT_CHAR_BLANK)) {
         i++;
@@ -236,11 +243,22 @@ int nvtxt_interp_line(struct nvtxt_interp *interp, struct nvtxt_slice line,
     return run_statement(&job);
 }
 
+int nvtxt_interp_line(struct nvtxt_interp *interp, struct nvtxt_slice line,
+                      const struct nvtxt_sink *sink) {
+    if (interp->counters.lines++ == 0) {
+        line = without_mark(line);
+    }
+    int r = take_line(interp, line, sink);
+    interp->next_key[0] = '\0';
+    return r;
+}
+
 int nvtxt_interp_overlong(struct nvtxt_interp *interp, struct nvtxt_slice start,
                           const struct nvtxt_sink *sink) {
     if (interp->counters.lines++ == 0) {
         start = without_mark(start);
     }
+    interp->next_key[0] = '\0';
     struct nvtxt_diag diag;
     nvtxt_diag_set(&diag, NVTXT_DIAG_LINE_TOO_LONG, 1,
                    "line is longer than %zu bytes and was skipped",

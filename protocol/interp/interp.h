@@ -38,7 +38,7 @@ int nvtxt_interp_end(struct nvtxt_interp *interp, const struct nvtxt_sink *sink)
 // name every process, and the claim of its configuration is to the letter.
 void nvtxt_interp_set_guard(struct nvtxt_interp *interp, const struct nvtxt_guard *guard);
 
-// Names and diagnostics that were handed to sinks since the interpreter was made.
+// Names, keys and diagnostics that were handed to sinks since the interpreter was made.
 uint64_t nvtxt_interp_rows(const struct nvtxt_interp *interp);
 
 // Sets the offset of a clock, as it was measured last. Before that the values of the clock count as
@@ -46,14 +46,26 @@ uint64_t nvtxt_interp_rows(const struct nvtxt_interp *interp);
 void nvtxt_interp_set_clock(struct nvtxt_interp *interp, enum nvtxt_timebase base,
                             struct nvtxt_clock_offset offset);
 
-bool nvtxt_interp_has_levels(const struct nvtxt_interp *interp);  // as its configuration says
-bool nvtxt_interp_has_escapes(const struct nvtxt_interp *interp); // likewise
-bool nvtxt_interp_has_nvtx(const struct nvtxt_interp *interp);    // likewise
-int64_t nvtxt_interp_expiry(const struct nvtxt_interp *interp);   // likewise: seconds, or 0
+bool nvtxt_interp_has_levels(const struct nvtxt_interp *interp);    // as its configuration says
+bool nvtxt_interp_has_escapes(const struct nvtxt_interp *interp);   // likewise
+bool nvtxt_interp_has_nvtx(const struct nvtxt_interp *interp);      // likewise
+int64_t nvtxt_interp_expiry(const struct nvtxt_interp *interp);     // likewise: seconds, or 0
+const char *nvtxt_interp_parent(const struct nvtxt_interp *interp); // likewise: a token, or NULL
 
 // Changes these two of its configuration, for a file whose first line is a hello. Only before its
 // first line; `nvtx` implies escapes.
 void nvtxt_interp_extend(struct nvtxt_interp *interp, bool escapes, bool nvtx);
+
+// If the next line is a call that makes a complete range, a RangeStartEnd, its event has this key
+// and this parent, a token or "". Both are copied, at most NVTXT_KEY_BYTES and NVTXT_PARENT_BYTES
+// of them; they are part of the state until that line has come.
+void nvtxt_interp_next_range(struct nvtxt_interp *interp, const char *key, const char *parent);
+
+// Hands on the warning bad-parent, once a source. `token` is what cannot be read. Returns 0 or
+// -errno of the sink.
+int nvtxt_interp_warn_parent(struct nvtxt_interp *interp, struct nvtxt_slice token,
+                             const struct nvtxt_sink *sink);
+
 const struct nvtxt_counters *nvtxt_interp_counters(const struct nvtxt_interp *interp);
 
 // The display name in force; empty when there is none. Lives until the next line.

@@ -317,6 +317,11 @@ static int call_range_end(struct nvtxt_job *job) {
 static int call_range_start_end(struct nvtxt_job *job) {
     struct nvtxt_event event = event_of_call(job, NVTXT_EVENT_START_END);
     event.end = job->call.end;
+    if (*job->interp->next_key) {
+        event.key = nvtxt_slice_of(job->interp->next_key);
+        event.parent = nvtxt_slice_of(job->interp->next_parent);
+        job->interp->rows++;
+    }
     warn_if_backwards(job, &event, NVTXT_ARG_END);
     return store_event(job->interp, &event, job->sink);
 }

@@ -54,6 +54,21 @@ int nvtxt_interp_warn_name(struct nvtxt_interp *interp, uint32_t pid, const char
     return nvtxt_interp_hand_on(interp, &diag, sink);
 }
 
+int nvtxt_interp_warn_parent(struct nvtxt_interp *interp, struct nvtxt_slice token,
+                             const struct nvtxt_sink *sink) {
+    struct nvtxt_diag diag;
+    if (interp->warned_parent) {
+        return 0;
+    }
+    interp->warned_parent = true;
+    nvtxt_diag_set(&diag, NVTXT_DIAG_BAD_PARENT, 1,
+                   "the parent '%.*s' is no SESSION:KEY; the source is recorded without it",
+                   NVTXT_QUOTED(token));
+    diag.line = interp->counters.lines ?: 1;
+    nvtxt_diag_set_excerpt(&diag, token);
+    return nvtxt_interp_hand_on(interp, &diag, sink);
+}
+
 void nvtxt_job_warn_argument(struct nvtxt_job *job, enum nvtxt_diag_code code, enum nvtxt_arg arg,
                              struct nvtxt_slice text) {
     const struct nvtxt_cmddef *definition = &job->interp->definitions[job->stmt.command];

@@ -36,7 +36,12 @@ struct nvtxt_interp {
     bool warned_timebase; // the one-time warnings that were given
     bool warned_clock;
     bool warned_name;
+    bool warned_parent;
     uint8_t mapped_clock; // the first known clock that the mapping overrode; 0: none
+
+    // What the range of the next line has.
+    char next_key[NVTXT_KEY_BYTES + 1]; // "": nothing
+    char next_parent[NVTXT_PARENT_BYTES + 1];
 
     struct nvtxt_guard guard; // without functions: none
     uint64_t rows;            // names and diagnostics that were handed on, in this process

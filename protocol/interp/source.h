@@ -51,6 +51,8 @@ struct nvtxt_source_config {
     bool levels;                  // payloads of markers are severities; an empty one is none
     bool nvtx;                    // the extension `nvtx` (nvtxt-protocol(7)); goes with escapes
     int64_t expiry_s; // how long a session can be resumed; 0: not said. It is only kept here
+    // The token of the range that the source began under; "": none. It is only kept here, too.
+    char parent[NVTXT_PARENT_BYTES + 1];
 };
 
 // Its bits of enum nvtxt_extension.

@@ -12,8 +12,11 @@
 //   nvtx          [1], or left out without the extension nvtx
 //   expiry        [seconds], or left out when the session did not say
 //   counters      [lines, events, warnings, errors, has_time, first_ns, last_ns]
+//   parent        [token], or left out when the session has none
+//   next          [key, parent] of the range of the next line, or left out
 //   diagnostics   [handed on, a time base had its warning, a clock had its warning, a name of
-//                 another's process had its warning]; older versions had three
+//                 another's process had its warning, a parent had its warning]; older versions had
+//                 three or four
 //   latest        [has_latest, latest, raw_smallest, raw_largest]
 //   event         [has_event, start, pid, tid]
 //   last_seq      number of the newest range
@@ -87,12 +90,21 @@ static void save_head(const struct nvtxt_interp *interp, int64_t version, struct
     if (config->expiry_s) {
         add_ints(out, ",\"expiry\":", 1, config->expiry_s);
     }
+    if (*config->parent) {
+        nvtxt_buf_add_pair_text(out, ",\"parent\":[", config->parent);
+        nvtxt_buf_add_string(out, "]");
+    }
+    if (*interp->next_key) {
+        nvtxt_buf_add_pair_text(out, ",\"next\":[", interp->next_key);
+        nvtxt_buf_add_pair_text(out, ",", interp->next_parent);
+        nvtxt_buf_add_string(out, "]");
+    }
     add_ints(out, ",\"counters\":", 7, (int64_t)counters->lines, (int64_t)counters->events,
              (int64_t)counters->warnings, (int64_t)counters->errors, (int64_t)counters->has_time,
              counters->first_ns, counters->last_ns);
-    add_ints(out, ",\"diagnostics\":", 4, (int64_t)interp->diagnostics,
+    add_ints(out, ",\"diagnostics\":", 5, (int64_t)interp->diagnostics,
              (int64_t)interp->warned_timebase, (int64_t)interp->warned_clock,
-             (int64_t)interp->warned_name);
+             (int64_t)interp->warned_name, (int64_t)interp->warned_parent);
     add_ints(out, ",\"latest\":", 4, (int64_t)interp->has_latest, interp->latest,
              interp->raw_smallest, interp->raw_largest);
     add_ints(out, ",\"event\":", 4, (int64_t)interp->has_event, interp->event_start,
@@ -130,6 +142,37 @@ static int restore_flag(const json_t *state, const char *key, bool *flag) {
     return in.array ? finished(&in) : 0;
 }
 
+// The next element, which has at most `longest` bytes.
+static void read_token(struct state_reader *in, size_t longest, char *to) {
+    struct nvtxt_slice text = read_text(in);
+    if (text.len > longest) {
+        in->bad = true;
+        text.len = 0;
+    }
+    memcpy(to, text.data ?: "", text.len);
+    to[text.len] = '\0';
+}
+
+static int restore_parent(struct nvtxt_source_config *config, const json_t *state) {
+    struct state_reader in = member(state, "parent");
+    if (!in.array) {
+        config->parent[0] = '\0';
+        return 0;
+    }
+    read_token(&in, NVTXT_PARENT_BYTES, config->parent);
+    return finished(&in);
+}
+
+static int restore_next(struct nvtxt_interp *interp, const json_t *state) {
+    struct state_reader in = member(state, "next");
+    if (!in.array) {
+        return 0;
+    }
+    read_token(&in, NVTXT_KEY_BYTES, interp->next_key);
+    read_token(&in, NVTXT_PARENT_BYTES, interp->next_parent);
+    return finished(&in);
+}
+
 static int restore_config(struct nvtxt_source_config *config, const json_t *state) {
     struct state_reader in = member(state, "config");
     config->default_pid = read_id(&in);
@@ -152,6 +195,7 @@ static int restore_config(struct nvtxt_source_config *config, const json_t *stat
     int r = restore_flag(state, "escapes", &config->escapes);
     r = r ?: restore_flag(state, "levels", &config->levels);
     r = r ?: restore_flag(state, "nvtx", &config->nvtx);
+    r = r ?: restore_parent(config, state);
     in = member(state, "expiry");
     config->expiry_s = in.array ? read_int(&in, 1, INT64_MAX) : 0;
     return r || !in.array ? r : finished(&in);
@@ -175,6 +219,7 @@ static int restore_counters(struct nvtxt_interp *interp, const json_t *state) {
     interp->warned_timebase = read_flag(&in);
     interp->warned_clock = read_flag(&in);
     interp->warned_name = in.at < json_array_size(in.array) && read_flag(&in);
+    interp->warned_parent = in.at < json_array_size(in.array) && read_flag(&in);
     return finished(&in);
 }
 
@@ -266,6 +311,7 @@ static int restore_head(struct nvtxt_interp *interp, const json_t *state) {
     }
     interp->ranges.last_seq = (uint64_t)json_integer_value(last_seq);
     int r = restore_counters(interp, state);
+    r = r ?: restore_next(interp, state);
     return r ?: restore_times(interp, state);
 }
 

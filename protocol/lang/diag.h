@@ -81,7 +81,10 @@ enum nvtxt_stage { NVTXT_LEXING, NVTXT_PARSING, NVTXT_LOADING };
       "source.")                                                                                   \
     X(FOREIGN_NAME, "foreign-name", LOADING, WARNING,                                              \
       "The process is another user's, or of two users that cannot prove it; the name has no "      \
-      "effect. Once per source.")
+      "effect. Once per source.")                                                                  \
+    X(BAD_PARENT, "bad-parent", LOADING, WARNING,                                                  \
+      "The parent that a session gives cannot be read; it is as if none was given. Once per "      \
+      "source.")
 
 enum nvtxt_diag_code {
 #define X(id, code, stage, severity, meaning) NVTXT_DIAG_##id,

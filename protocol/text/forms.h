@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts of a fixed form: times and durations as people write them, and UUIDs.
+// Texts of a fixed form: times and durations as people write them, UUIDs, and the tokens by which a
+// process knows the range that it was started in.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "protocol/base/limits.h"
+#include "protocol/base/slice.h"
 
 // ---- Times --------------------------------------------------------------------------------------
 
@@ -38,3 +42,15 @@ bool nvtxt_uuid_is(const char *text);
 // Reads one as it is written, or as 32 digits without hyphens, and writes it the usual way. False
 // for all else.
 bool nvtxt_uuid_read(const char *text, char uuid[NVTXT_UUID_SIZE]);
+
+// ---- Parents ------------------------------------------------------------------------------------
+
+// NVTXT_PARENT holds SESSION:KEY: the id of the session in which the range will be recorded, as in
+// a hello, and the range's key there.
+#define NVTXT_PARENT_VARIABLE "NVTXT_PARENT"
+
+// Whether a text is a key: 1 to NVTXT_KEY_BYTES of A-Z a-z 0-9 . _ -
+bool nvtxt_key_is(struct nvtxt_slice text);
+
+// Reads a token, and writes it with the session in small letters. False for all else.
+bool nvtxt_parent_read(struct nvtxt_slice text, char parent[NVTXT_PARENT_BYTES + 1]);

@@ -17,7 +17,7 @@
 #include "protocol/text/forms.h"
 
 // Bytes that the two names of a hello may take as escaped JSON. Together with the other members
-// (fewer than 600 bytes) the line stays below NVTXT_HELLO_BYTES whatever the names hold.
+// (fewer than 900 bytes) the line stays below NVTXT_HELLO_BYTES whatever the names hold.
 #define CLIENT_JSON_BYTES 1024u
 #define NAME_JSON_BYTES 2048u
 
@@ -142,6 +142,18 @@ static int read_number(const json_t *root, const char *key, int64_t largest, boo
     return 0;
 }
 
+// The token of a parent that may be missing or empty. What cannot be read is none, and is cut.
+static void read_parent(const json_t *member, char parent[NVTXT_PARENT_BYTES + 1], bool *bad) {
+    struct nvtxt_slice text = {json_string_value(member) ?: "", json_string_length(member)};
+    bool given = member && !(json_is_string(member) && text.len == 0);
+    *bad = given && !nvtxt_parent_read(text, parent);
+    if (!given || *bad) {
+        text = nvtxt_slice_cut(text, NVTXT_PARENT_BYTES);
+        memcpy(parent, text.data, text.len);
+        parent[text.len] = '\0';
+    }
+}
+
 // A flag that keeps its value when it is missing.
 static int read_flag(const json_t *root, const char *key, bool *flag, char *why, size_t size) {
     const json_t *member = json_object_get(root, key);
@@ -229,6 +241,7 @@ static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, 
                       why, size)) {
         return NVTXT_HELLO_MALFORMED;
     }
+    read_parent(json_object_get(root, "parent"), hello->parent, &hello->bad_parent);
     return read_mapping(json_object_get(root, "mapping"), &hello->mapping, why, size);
 }
 
@@ -363,6 +376,9 @@ void nvtxt_hello_format(struct nvtxt_buf *out, const struct nvtxt_hello *hello) 
     if (!hello->diagnostics) {
         nvtxt_buf_add_string(out, ",\"diagnostics\":false");
     }
+    if (*hello->parent) {
+        nvtxt_buf_add_pair_text(out, ",\"parent\":", hello->parent);
+    }
     if (hello->has_acked) {
         nvtxt_buf_add_pair_uint(out, ",\"acked\":", hello->acked);
     }
@@ -371,15 +387,24 @@ void nvtxt_hello_format(struct nvtxt_buf *out, const struct nvtxt_hello *hello) 
 
 // ---- Dropped lines ------------------------------------------------------------------------------
 
-int nvtxt_lost_parse(struct nvtxt_slice line, struct nvtxt_lost *lost) {
-    *lost = (struct nvtxt_lost){0};
+// The object of a line of a session: 1, 0 for a line that is an ordinary comment, or -ENOMEM. The
+// object is the caller's.
+static int read_object(struct nvtxt_slice line, size_t longest, struct nvtxt_slice prefix,
+                       json_t **root) {
     struct nvtxt_slice text;
-    if (line.len > NVTXT_LOST_BYTES || !strip(line, NVTXT_SLICE(NVTXT_LOST_PREFIX), &text)) {
+    *root = NULL;
+    if (line.len > longest || !strip(line, prefix, &text)) {
         return 0;
     }
+    int r = nvtxt_json_read(text, JSON_REJECT_DUPLICATES, root, NULL);
+    return r < 0 ? r : r == NVTXT_JSON_READ;
+}
+
+int nvtxt_lost_parse(struct nvtxt_slice line, struct nvtxt_lost *lost) {
+    *lost = (struct nvtxt_lost){0};
     json_t *root;
-    int r = nvtxt_json_read(text, JSON_REJECT_DUPLICATES, &root, NULL);
-    if (r < 0) {
+    int r = read_object(line, NVTXT_LOST_BYTES, NVTXT_SLICE(NVTXT_LOST_PREFIX), &root);
+    if (r <= 0) {
         return r;
     }
     const json_t *lines = json_object_get(root, "lines");
@@ -404,5 +429,33 @@ void nvtxt_lost_format(struct nvtxt_buf *out, const struct nvtxt_lost *lost) {
     nvtxt_buf_add_uint(out, lost->lines);
     nvtxt_buf_add_string(out, ",\"reason\":");
     nvtxt_buf_add_json_string(out, nvtxt_slice_of(lost->reason));
+    nvtxt_buf_add_string(out, "}\n");
+}
+
+// ---- Keys of ranges -----------------------------------------------------------------------------
+
+int nvtxt_keyed_parse(struct nvtxt_slice line, struct nvtxt_keyed *keyed) {
+    *keyed = (struct nvtxt_keyed){0};
+    json_t *root;
+    int r = read_object(line, NVTXT_RANGE_BYTES, NVTXT_SLICE(NVTXT_RANGE_PREFIX), &root);
+    if (r <= 0) {
+        return r;
+    }
+    const json_t *member = json_object_get(root, "key");
+    struct nvtxt_slice key = {json_string_value(member), json_string_length(member)};
+    bool good = nvtxt_key_is(key);
+    if (good) {
+        memcpy(keyed->key, key.data, key.len);
+        read_parent(json_object_get(root, "parent"), keyed->parent, &keyed->bad_parent);
+    }
+    json_decref(root);
+    return good;
+}
+
+void nvtxt_keyed_format(struct nvtxt_buf *out, const struct nvtxt_keyed *keyed) {
+    nvtxt_buf_add_pair_text(out, NVTXT_RANGE_PREFIX " {\"key\":", keyed->key);
+    if (*keyed->parent) {
+        nvtxt_buf_add_pair_text(out, ",\"parent\":", keyed->parent);
+    }
     nvtxt_buf_add_string(out, "}\n");
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a client says on the data socket beside its NVTXT: the hello line that begins a session, and
-// the lines that report dropped lines. All of them are comments of the language that begin with
-// "#nvtxt-". Their members: nvtxt-protocol(7). A reader ignores members that it does not know.
+// the lines that report dropped lines or give the next range a key. All of them are comments of the
+// language that begin with "#nvtxt-". Their members: nvtxt-protocol(7). A reader ignores members
+// that it does not know.
 #pragma once
 
 #include <stdbool.h>
@@ -20,6 +21,8 @@
 #define NVTXT_HELLO_BYTES 4096              // longest hello line, without its LF
 #define NVTXT_LOST_PREFIX "#nvtxt-lost"     // then a blank and a JSON object; counted as a line
 #define NVTXT_LOST_BYTES 256                // longest such line, without its LF
+#define NVTXT_RANGE_PREFIX "#nvtxt-range"   // then a blank and a JSON object; counted as a line
+#define NVTXT_RANGE_BYTES 512               // longest such line, without its LF
 #define NVTXT_END_LINE "#nvtxt-end"         // the last line of a session, not counted
 #define NVTXT_RESERVED_PREFIX                                                                      \
     "#nvtxt-"                        // a client puts a blank before lines of its user that
@@ -44,6 +47,10 @@ struct nvtxt_hello {
     bool diagnostics;             // default true
     bool has_acked;
     uint64_t acked;
+    // The token of the range that all outermost events of the session have as their parent; "":
+    // none. One that cannot be read has only its first bytes here, and is none.
+    char parent[NVTXT_PARENT_BYTES + 1];
+    bool bad_parent;
 };
 
 // True when a first line is a hello and not an ordinary comment: the prefix, then a blank or the
@@ -84,3 +91,19 @@ int nvtxt_lost_parse(struct nvtxt_slice line, struct nvtxt_lost *lost);
 
 // Appends the line with its LF.
 void nvtxt_lost_format(struct nvtxt_buf *out, const struct nvtxt_lost *lost);
+
+// A key for the range that the next line makes, if it makes a complete one:
+// `#nvtxt-range {"key":"run","parent":"SESSION:KEY"}`. With a parent, that is the range's, not the
+// one of the hello.
+struct nvtxt_keyed {
+    char key[NVTXT_KEY_BYTES + 1];
+    char parent[NVTXT_PARENT_BYTES + 1]; // as in a hello
+    bool bad_parent;
+};
+
+// Returns 1 when a line (without LF) is such a line, 0 for anything else, which is a comment, or
+// -ENOMEM.
+int nvtxt_keyed_parse(struct nvtxt_slice line, struct nvtxt_keyed *keyed);
+
+// Appends the line with its LF.
+void nvtxt_keyed_format(struct nvtxt_buf *out, const struct nvtxt_keyed *keyed);

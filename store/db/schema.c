@@ -286,7 +286,7 @@ static int add_owners(sqlite3 *db) {
 // Version 5: payloads of all types and JSON texts, also of open ranges; names of resources and
 // counters; which sources had the extension that makes all these.
 static int add_nvtx(sqlite3 *db) {
-    int rc = store_sql_exec(
+    return store_sql_exec(
         db, DROP_VIEWS
         "ALTER TABLE NVTXT_SOURCES ADD COLUMN nvtx INTEGER;"
         "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN uint64Value INTEGER;"
@@ -302,7 +302,6 @@ static int add_nvtx(sqlite3 *db) {
         "PRIMARY KEY (globalPid, domainId, name));"
         "UPDATE META_DATA_EXPORT SET value = '5' WHERE name IN ('SCHEMA_VERSION', "
         "'EXPORT_SCHEMA_VERSION')");
-    return rc ?: store_sql_exec(db, views);
 }
 
 // Version 6: a session belongs to its user, so that its key is (uid, sessionId); a row that has no
@@ -310,7 +309,6 @@ static int add_nvtx(sqlite3 *db) {
 // what changes seldom, in parts (nvtxt-store(5)); a state of an older version has all of it in the
 // row of its session or file. Owners of processes may be proven; those of older versions are not.
 // The categories of a process are found whatever their domains are.
-// Nothing is altered, so the views can stay.
 static int add_keys(sqlite3 *db) {
     return store_sql_exec(
         db, "CREATE TABLE \"sessionsBefore\" AS SELECT * FROM NVTXT_SESSIONS;"
@@ -338,8 +336,22 @@ static int add_keys(sqlite3 *db) {
             "'EXPORT_SCHEMA_VERSION')");
 }
 
+// Version 7: ranges may have parents in other processes. A source says under which token it began;
+// a range that others may name has its key, and perhaps a token of its own.
+static int add_parents(sqlite3 *db) {
+    int rc = store_sql_exec(
+        db, DROP_VIEWS
+        "ALTER TABLE NVTXT_SOURCES ADD COLUMN parent TEXT;"
+        "CREATE TABLE NVTXT_RANGE_KEYS (eventRow INTEGER PRIMARY KEY, sourceId INTEGER NOT NULL, "
+        "key TEXT NOT NULL, parent TEXT);"
+        "CREATE INDEX NVTXT_RANGE_KEYS_KEY ON NVTXT_RANGE_KEYS (sourceId, key);"
+        "UPDATE META_DATA_EXPORT SET value = '7' WHERE name IN ('SCHEMA_VERSION', "
+        "'EXPORT_SCHEMA_VERSION')");
+    return rc ?: store_sql_exec(db, views);
+}
+
 const struct store_schema_step store_schema_steps[STORE_SCHEMA_VERSION] = {
-    {create_all}, {add_segments}, {add_files}, {add_owners}, {add_nvtx}, {add_keys},
+    {create_all}, {add_segments}, {add_files}, {add_owners}, {add_nvtx}, {add_keys}, {add_parents},
 };
 
 #define TEXT_OF(number) #number

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #define STORE_APPLICATION_ID 0x4E565458 // "NVTX", in the file's header
-#define STORE_SCHEMA_VERSION 6          // user_version of what this code writes
+#define STORE_SCHEMA_VERSION 7          // user_version of what this code writes
 
 extern const char store_schema_events_sql[]; // makes the table NVTX_EVENTS
 

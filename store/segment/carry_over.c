@@ -15,7 +15,7 @@
 #define SOURCE_COLUMNS                                                                             \
     "id, kind, sessionId, name, displayName, peerPid, peerUid, peerGid, peerComm, openedNs, "      \
     "closedNs, ended, lines, events, warnings, errors, firstNs, lastNs, peerStart, levels, "       \
-    "nvtx"
+    "nvtx, parent"
 #define OPEN_COLUMNS                                                                               \
     "sourceId, globalTid, kind, depth, rangeId, start, text, category, color, domainId, line, "    \
     "seq, \"column\", excerpt, int64Value, doubleValue, uint64Value, uint32Value, int32Value, "    \

@@ -131,6 +131,7 @@ static struct store_share *new_share(struct store_batch *batch, const struct sto
     if (copy_string(batch, source->session_id, &copy->session_id) < 0 ||
         copy_string(batch, source->name, &copy->name) < 0 ||
         copy_string(batch, source->peer_comm, &copy->peer_comm) < 0 ||
+        copy_string(batch, source->parent, &copy->parent) < 0 ||
         nvtxt_hash_add(&batch->by_id, &share->node, nvtxt_hash_number((uint64_t)source->id)) < 0) {
         return NULL;
     }

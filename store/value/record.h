@@ -25,6 +25,7 @@ enum store_event_flag {
     STORE_EVENT_INT32 = 128,
     STORE_EVENT_FLOAT = 256,
     STORE_EVENT_JSON = 512, // has a JSON text, in `extra`
+    STORE_EVENT_KEY = 1024, // has a row of NVTXT_RANGE_KEYS, from `extra`
 };
 
 union store_payload {
@@ -57,7 +58,8 @@ struct store_event_extra {
     uint64_t open_seq;              // 0: was not announced as open
     uint64_t end_global_tid;
     union store_payload payload;
-    struct nvtxt_slice json; // in the arena; empty: none
+    struct nvtxt_slice json;        // in the arena; empty: none
+    struct nvtxt_slice key, parent; // likewise
 };
 
 // Events of one source that stand side by side. A source's runs are linked in order. In the arena

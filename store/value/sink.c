@@ -112,6 +112,13 @@ static int add_extra(struct store_share *share, struct store_event *record,
         }
         record->flags |= STORE_EVENT_JSON;
     }
+    if (event->key.len > 0) {
+        if (store_batch_copy(share->pub.batch, event->key, &extra->key) < 0 ||
+            store_batch_copy(share->pub.batch, event->parent, &extra->parent) < 0) {
+            return nvtxt_origin(-ENOMEM);
+        }
+        record->flags |= STORE_EVENT_KEY;
+    }
     if (event->ended_elsewhere) {
         extra->elsewhere = true;
         extra->end_global_tid = nvtxt_global_tid(event->end_pid, event->end_tid);
@@ -165,7 +172,7 @@ static int fill_event(struct store_share *share, struct store_event *record,
     record->type = (uint8_t)event->type;
     record->flags = event->unclosed ? STORE_EVENT_UNCLOSED : 0;
     set_payload(record, &event->payload);
-    if (event->open_seq || event->ended_elsewhere || event->json.len > 0) {
+    if (event->open_seq || event->ended_elsewhere || event->json.len > 0 || event->key.len > 0) {
         return add_extra(share, record, event);
     }
     return 0;

@@ -25,8 +25,9 @@ struct store_source {
     const char *peer_comm; // NULL when not known
     int64_t peer_start;    // when the peer started, as /proc/PID/stat counts it; 0: not known
     int64_t opened_ns;
-    bool levels; // payloads of its markers are severities
-    bool nvtx;   // it has the extension `nvtx`
+    bool levels;        // payloads of its markers are severities
+    bool nvtx;          // it has the extension `nvtx`
+    const char *parent; // the token of the range that it began under, or NULL
 };
 
 // A diagnostic as kept in the batch; strings live as long as the batch is not reset.

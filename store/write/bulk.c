@@ -26,13 +26,15 @@
 
 // ---- Statements -------------------------------------------------------------------------------
 
-enum statement { STRINGS, ADD_SOURCE_ROWS, ADD_UNCLOSED };
+enum statement { STRINGS, ADD_SOURCE_ROWS, ADD_UNCLOSED, ADD_KEY };
 
 static const char *const texts[STORE_BULK_STMTS] = {
     [STRINGS] = "INSERT INTO StringIds (value) SELECT value FROM nvtxt_batch_strings",
     [ADD_SOURCE_ROWS] =
         "INSERT INTO NVTXT_EVENT_SOURCES (firstRow, lastRow, sourceId) VALUES (?, ?, ?)",
     [ADD_UNCLOSED] = "INSERT INTO NVTXT_UNCLOSED (eventRow) VALUES (?)",
+    [ADD_KEY] = "INSERT INTO NVTXT_RANGE_KEYS (eventRow, sourceId, key, parent) "
+                "VALUES (?, ?, ?, nullif(?, ''))",
 };
 
 // The columns that not every event fills, in the table's order, and their flags; a variant is the
@@ -43,7 +45,7 @@ static const char *const optional[] = {"endGlobalTid", "uint64Value", "int64Valu
 #define OPTIONALS ((int)(sizeof(optional) / sizeof(optional[0])))
 
 static int variant_of(unsigned flags) {
-    return (int)(flags / FIRST_OPTIONAL);
+    return (int)(flags / FIRST_OPTIONAL % STORE_BULK_VARIANTS);
 }
 
 // The columns are the first ones of the table, in its order. Then SQLite makes a row directly from
@@ -126,14 +128,23 @@ static int write_strings(struct store_bulk *bulk) {
     return rc;
 }
 
-static int write_unclosed(struct store_bulk *bulk, const struct store_share *share, int64_t row) {
-    int rc = store_sql_prepare(bulk->txn->db, &bulk->stmts[ADD_UNCLOSED], texts[ADD_UNCLOSED]);
-    sqlite3_stmt *stmt = bulk->stmts[ADD_UNCLOSED];
+static int write_key(struct store_bulk *bulk, const struct store_event_extra *extra, int64_t row,
+                     int64_t source_id) {
+    return STORE_SQL_RUN(bulk, ADD_KEY, "iiss", row, source_id, extra->key.data, extra->key.len,
+                         extra->parent.data, extra->parent.len);
+}
+
+// The rows beside those of events that few events have.
+static int write_beside(struct store_bulk *bulk, const struct store_share *share, int64_t row) {
+    int rc = SQLITE_OK;
     for (const struct store_run *run = share->runs; run && rc == SQLITE_OK; run = run->next) {
         for (size_t i = 0; i < run->count && rc == SQLITE_OK; i++, row++) {
-            if (run->events[i].flags & STORE_EVENT_UNCLOSED) {
-                rc = store_sql_bind(stmt, "i", row);
-                rc = rc ?: store_sql_run(stmt);
+            const struct store_event *event = &run->events[i];
+            if (event->flags & STORE_EVENT_UNCLOSED) {
+                rc = STORE_SQL_RUN(bulk, ADD_UNCLOSED, "i", row);
+            }
+            if (rc == SQLITE_OK && event->flags & STORE_EVENT_KEY) {
+                rc = write_key(bulk, event->payload.extra, row, share->pub.id);
             }
         }
     }
@@ -146,8 +157,8 @@ static int write_source_rows(struct store_bulk *bulk, const struct store_share *
     int rc = store_sql_prepare(bulk->txn->db, slot, texts[ADD_SOURCE_ROWS]);
     rc = rc ?: store_sql_bind(*slot, "iii", row, row + (int64_t)share->events - 1, share->pub.id);
     rc = rc ?: store_sql_run(*slot);
-    if (rc == SQLITE_OK && share->flags & STORE_EVENT_UNCLOSED) {
-        rc = write_unclosed(bulk, share, row);
+    if (rc == SQLITE_OK && share->flags & (STORE_EVENT_UNCLOSED | STORE_EVENT_KEY)) {
+        rc = write_beside(bulk, share, row);
     }
     return rc;
 }

@@ -34,7 +34,7 @@ int store_batch_tables_register(sqlite3 *db, const struct store_batch_tables *ta
 
 // Eight columns are optional: a statement for every combination, prepared when it is needed.
 #define STORE_BULK_VARIANTS 256
-#define STORE_BULK_STMTS 3
+#define STORE_BULK_STMTS 4
 
 struct store_bulk {
     struct store_txn *txn;
@@ -49,6 +49,7 @@ struct store_bulk {
 int store_bulk_init(struct store_bulk *bulk, struct store_txn *txn, struct store_intern *intern);
 void store_bulk_deinit(struct store_bulk *bulk);
 
-// Writes the events of the batch with their strings, NVTXT_EVENT_SOURCES and NVTXT_UNCLOSED. Before
-// it, the domains of the batch must have their ids. After a failure the caller rolls back.
+// Writes the events of the batch with their strings, NVTXT_EVENT_SOURCES, NVTXT_UNCLOSED and
+// NVTXT_RANGE_KEYS. Before it, the domains of the batch must have their ids. After a failure the
+// caller rolls back.
 int store_bulk_write(struct store_bulk *bulk, const struct store_batch *batch);

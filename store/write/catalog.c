@@ -21,9 +21,9 @@ static const char *const texts[STORE_CATALOG_STMTS] = {
     [FIND_SOURCE] = "SELECT 1 FROM NVTXT_SOURCES WHERE id = ?",
     [ADD_SOURCE] =
         "INSERT INTO NVTXT_SOURCES (id, kind, sessionId, name, openedNs, lines, events, warnings, "
-        "errors, peerPid, peerUid, peerGid, peerComm, peerStart, levels, nvtx) "
+        "errors, peerPid, peerUid, peerGid, peerComm, peerStart, levels, nvtx, parent) "
         "VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, nullif(?, 0), ?, ?, ?, nullif(?, 0), "
-        "nullif(?, 0), nullif(?, 0))",
+        "nullif(?, 0), nullif(?, 0), ?)",
     [SET_PROGRESS] = "UPDATE NVTXT_SOURCES SET displayName = nullif(?2, ''), lines = ?3, "
                      "events = ?4, warnings = ?5, errors = ?6, firstNs = iif(?7, ?8, NULL), "
                      "lastNs = iif(?7, ?9, NULL) WHERE id = ?1",
@@ -57,14 +57,15 @@ static int add_source(struct store_catalog *catalog, const struct store_source *
     const char *kind = kind_names[source->kind];
     int rc;
     if (source->has_peer) {
-        rc = STORE_SQL_RUN(catalog, ADD_SOURCE, "itttiiiitiii", source->id, kind,
-                           source->session_id, source->name, source->opened_ns, source->peer_pid,
-                           source->peer_uid, source->peer_gid, source->peer_comm,
-                           source->peer_start, (int64_t)source->levels, (int64_t)source->nvtx);
+        rc =
+            STORE_SQL_RUN(catalog, ADD_SOURCE, "itttiiiitiiit", source->id, kind,
+                          source->session_id, source->name, source->opened_ns, source->peer_pid,
+                          source->peer_uid, source->peer_gid, source->peer_comm, source->peer_start,
+                          (int64_t)source->levels, (int64_t)source->nvtx, source->parent);
     } else {
-        rc = STORE_SQL_RUN(catalog, ADD_SOURCE, "itttinnnniii", source->id, kind,
+        rc = STORE_SQL_RUN(catalog, ADD_SOURCE, "itttinnnniiit", source->id, kind,
                            source->session_id, source->name, source->opened_ns, (int64_t)0,
-                           (int64_t)source->levels, (int64_t)source->nvtx);
+                           (int64_t)source->levels, (int64_t)source->nvtx, source->parent);
     }
     return rc ?: store_names_new_source(catalog->names, source);
 }

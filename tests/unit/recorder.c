@@ -78,6 +78,12 @@ static int on_event(void *context, const struct nvtxt_event *event) {
     if (event->open_seq) {
         add(recorder, " seq=%" PRIu64, event->open_seq);
     }
+    if (event->key.len) {
+        add(recorder, " key=%.*s", (int)event->key.len, event->key.data);
+    }
+    if (event->parent.len) {
+        add(recorder, " parent=%.*s", (int)event->parent.len, event->parent.data);
+    }
     return result(recorder);
 }
 

@@ -270,6 +270,24 @@ Test(bulk, marks_events_whose_end_was_filled_in) {
     kit_close(&kit);
 }
 
+Test(bulk, keeps_the_keys_of_ranges_with_their_rows) {
+    struct kit kit;
+    kit_open(&kit);
+    for (int i = 0; i < 6; i++) {
+        struct nvtxt_event event = kit_range(i, 9, "r");
+        event.payload = (struct nvtxt_payload){.kind = NVTXT_PAYLOAD_INT64, .int64 = 7};
+        event.key = nvtxt_slice_of(i == 2 ? "two" : i == 5 ? "five" : "");
+        event.parent = nvtxt_slice_of(i == 5 ? "s:run" : "");
+        kit_add(&kit, i % 2, &event);
+    }
+    kit_commit(&kit);
+    assert_rows(&kit,
+                "SELECT e.start, e.int64Value, k.sourceId, k.key, k.parent FROM NVTXT_RANGE_KEYS k "
+                "JOIN NVTX_EVENTS e ON e.rowid = k.eventRow ORDER BY 1",
+                "2|7|0|two|NULL 5|7|1|five|s:run");
+    kit_close(&kit);
+}
+
 Test(bulk, writes_nothing_of_a_discarded_source) {
     struct kit kit;
     kit_open(&kit);

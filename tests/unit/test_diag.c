@@ -54,6 +54,7 @@ static const struct {
     {NVTXT_DIAG_UNKNOWN_TIMEBASE, "loading", "warning", "unknown-timebase"},
     {NVTXT_DIAG_NO_CLOCK, "loading", "warning", "no-clock"},
     {NVTXT_DIAG_FOREIGN_NAME, "loading", "warning", "foreign-name"},
+    {NVTXT_DIAG_BAD_PARENT, "loading", "warning", "bad-parent"},
 };
 
 Test(diag, knows_every_code_with_its_stage_and_severity) {

@@ -69,6 +69,7 @@ Test(hello, is_read_as_it_was_written) {
         .diagnostics = false,
         .has_acked = true,
         .acked = INT64_MAX,
+        .parent = ID ":run",
     };
     struct nvtxt_buf out = {0};
     nvtxt_hello_format(&out, &written);
@@ -94,6 +95,8 @@ Test(hello, is_read_as_it_was_written) {
     cr_assert_not(read.diagnostics);
     cr_assert(read.has_acked);
     cr_assert_eq(read.acked, INT64_MAX);
+    cr_assert_str_eq(read.parent, ID ":run");
+    cr_assert_not(read.bad_parent);
     nvtxt_buf_deinit(&out);
 }
 
@@ -399,4 +402,86 @@ Test(lost, takes_anything_else_for_a_comment) {
     snprintf(line, sizeof(line), "#nvtxt-lost {\"lines\":1,\"reason\":\"full\"%*s}",
              NVTXT_LOST_BYTES, "");
     cr_assert_not(is_lost(line, &lost), "too long");
+}
+
+// ---- Parents ------------------------------------------------------------------------------------
+
+Test(hello, with_a_parent_that_cannot_be_read_is_one_without_a_parent) {
+    static const struct {
+        const char *member, *kept;
+        bool bad;
+    } cases[] = {
+        {"\"" ID ":a\"", ID ":a", false}, {"\"\"", "", false}, {"\"what?\"", "what?", true},
+        {"\"" ID ":\"", ID ":", true},    {"7", "", true},     {"null", "", true},
+    };
+    struct nvtxt_hello hello;
+    char object[600];
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        snprintf(object, sizeof(object), "{" REQUIRED ",\"parent\":%s}", cases[i].member);
+        cr_assert_eq(parse(object, &hello), 0, "%s: %s", object, why);
+        cr_assert_str_eq(hello.parent, cases[i].kept, "%s", object);
+        cr_assert_eq(hello.bad_parent, cases[i].bad, "%s", object);
+    }
+    char long_one[400];
+    memset(long_one, 'a', sizeof(long_one));
+    long_one[sizeof(long_one) - 1] = '\0';
+    snprintf(object, sizeof(object), "{" REQUIRED ",\"parent\":\"%s\"}", long_one);
+    cr_assert_eq(parse(object, &hello), 0, "%s", why);
+    cr_assert(hello.bad_parent);
+    cr_assert_eq(strlen(hello.parent), NVTXT_PARENT_BYTES);
+}
+
+static int keyed_of(const char *line, struct nvtxt_keyed *keyed) {
+    return nvtxt_keyed_parse(nvtxt_slice_of(line), keyed);
+}
+
+Test(keyed, is_read_as_it_was_written) {
+    struct nvtxt_keyed read, keyed = {.key = "run-1"};
+    struct nvtxt_buf out = {0};
+    nvtxt_keyed_format(&out, &keyed);
+    cr_assert_eq(nvtxt_keyed_parse((struct nvtxt_slice){out.data, out.len - 1}, &read), 1);
+    cr_assert_str_eq(read.key, "run-1");
+    cr_assert_str_eq(read.parent, "");
+    nvtxt_buf_clear(&out);
+    memset(keyed.key, 'k', NVTXT_KEY_BYTES);
+    snprintf(keyed.parent, sizeof(keyed.parent), ID ":%s", keyed.key);
+    nvtxt_keyed_format(&out, &keyed);
+    cr_assert_leq(out.len, NVTXT_RANGE_BYTES);
+    cr_assert_eq(out.data[out.len - 1], '\n');
+    cr_assert_eq(nvtxt_keyed_parse((struct nvtxt_slice){out.data, out.len - 1}, &read), 1);
+    cr_assert_str_eq(read.key, keyed.key);
+    cr_assert_str_eq(read.parent, keyed.parent);
+    cr_assert_not(read.bad_parent);
+    nvtxt_buf_deinit(&out);
+}
+
+Test(keyed, keeps_its_key_when_its_parent_cannot_be_read) {
+    struct nvtxt_keyed keyed;
+    cr_assert_eq(keyed_of("#nvtxt-range {\"key\":\"a\",\"parent\":\"x\",\"later\":1}", &keyed), 1);
+    cr_assert_str_eq(keyed.key, "a");
+    cr_assert(keyed.bad_parent);
+}
+
+Test(keyed, takes_anything_else_for_a_comment) {
+    static const char *const comments[] = {
+        "#nvtxt-range",
+        "#nvtxt-range {}",
+        "#nvtxt-range []",
+        "#nvtxt-range{\"key\":\"a\"}",
+        " #nvtxt-range {\"key\":\"a\"}",
+        "#nvtxt-ranges {\"key\":\"a\"}",
+        "#nvtxt-range {\"key\":7}",
+        "#nvtxt-range {\"key\":\"\"}",
+        "#nvtxt-range {\"key\":\"a b\"}",
+        "#nvtxt-range {\"key\":\"a\\u0000\"}",
+        "#nvtxt-range {\"key\":\"a\",\"key\":\"b\"}",
+        "#nvtxt-range {\"key\":\"a\"} x",
+    };
+    struct nvtxt_keyed keyed;
+    for (size_t i = 0; i < sizeof(comments) / sizeof(comments[0]); i++) {
+        cr_assert_eq(keyed_of(comments[i], &keyed), 0, "%s", comments[i]);
+    }
+    char line[700];
+    snprintf(line, sizeof(line), "#nvtxt-range {\"key\":\"a\"%*s}", NVTXT_RANGE_BYTES, "");
+    cr_assert_eq(keyed_of(line, &keyed), 0, "too long");
 }

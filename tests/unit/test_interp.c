@@ -46,6 +46,41 @@ static void end_gives(const char *wanted) {
     "@RangeStart, Time, RangeId, Message\n@RangeEnd, Time, RangeId\n"                              \
     "@RangeStartEnd, Start, End, Message\n"
 
+// ---- Keys -------------------------------------------------------------------------------------
+
+static void key_holds_for(const char *lines, const char *wanted) {
+    nvtxt_interp_next_range(interp, "k", "p");
+    gives(lines, wanted);
+}
+
+Test(interp, gives_a_key_to_the_range_of_the_next_line_only) {
+    start();
+    gives(SHORT, "");
+    key_holds_for("RangeStartEnd, 1, 2, a\nRangeStartEnd, 1, 3, b\n",
+                  "start 7.7 1..2 'a' key=k parent=p\nstart 7.7 1..3 'b'\n");
+    key_holds_for("\nRangeStartEnd, 1, 2, a\n", "start 7.7 1..2 'a'\n");
+    key_holds_for("# x\nRangeStartEnd, 1, 2, a\n", "start 7.7 1..2 'a'\n");
+    key_holds_for("Marker, 1, m\nRangeStartEnd, 1, 2, a\n",
+                  "mark 7.7 1..1 'm'\nstart 7.7 1..2 'a'\n");
+    key_holds_for("RangePush, 1, p\nRangePop, 2\n", "push 7.7 1..2 'p'\n");
+    key_holds_for("RangeStartEnd, x, 2, a\nRangeStartEnd, 1, 2, a\n",
+                  "17:16 error parsing wrong-type\nstart 7.7 1..2 'a'\n");
+    nvtxt_interp_next_range(interp, "k", "");
+    cr_assert_eq(nvtxt_interp_overlong(interp, NVTXT_SLICE("x"), &rec.sink), 0);
+    rec.len = 0;
+    gives("RangeStartEnd, 1, 2, a\n", "start 7.7 1..2 'a'\n");
+    end_gives("");
+}
+
+Test(interp, warns_of_a_parent_once) {
+    start();
+    cr_assert_eq(nvtxt_interp_warn_parent(interp, NVTXT_SLICE("x"), &rec.sink), 0);
+    cr_assert_eq(nvtxt_interp_warn_parent(interp, NVTXT_SLICE("y"), &rec.sink), 0);
+    recorder_take(&rec, "parent", "1:1 warning loading bad-parent\n");
+    cr_assert_eq(nvtxt_interp_counters(interp)->warnings, 1);
+    end_gives("");
+}
+
 // ---- What it keeps ------------------------------------------------------------------------------
 
 Test(interp, keeps_no_more_than_it_may_in_ranges_variables_and_names) {

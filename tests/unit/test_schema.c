@@ -107,7 +107,7 @@ Test(schema, says_what_it_is_and_that_the_timeline_is_unix_time) {
     assert_rows(&kit, "SELECT count(*) FROM ENUM_NSYS_EVENT_TYPE WHERE label IS NOT name", "0");
     assert_rows(&kit, "SELECT count(*) FROM META_DATA_EXPORT WHERE value LIKE '%nsys%'", "0");
     assert_rows(&kit, "PRAGMA application_id", "1314280536");
-    assert_rows(&kit, "PRAGMA user_version", "6");
+    assert_rows(&kit, "PRAGMA user_version", "7");
     assert_rows(&kit, "SELECT globalVid, duration, startTime, stopTime FROM ANALYSIS_DETAILS",
                 "0|0|0|0");
     kit_close(&kit);
@@ -354,10 +354,10 @@ Test(schema, brings_a_store_of_the_first_version_up_to_date) {
     sqlite3_close(db);
     kit_exec(&kit, "INSERT INTO NVTXT_SOURCES (id, events) VALUES (7, 3)");
     cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
-    assert_rows(&kit, "PRAGMA user_version", "6");
+    assert_rows(&kit, "PRAGMA user_version", "7");
     assert_rows(&kit, "SELECT id, events, priorEvents IS NULL FROM NVTXT_SOURCES", "7|3|1");
     assert_rows(&kit, "SELECT count(*) FROM NVTXT_SEGMENT", "0");
-    assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'SCHEMA_VERSION'", "6");
+    assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'SCHEMA_VERSION'", "7");
     cr_assert_eq(store_next_source_id(kit.store), 8);
     kit_close(&kit);
 }
@@ -385,7 +385,7 @@ Test(schema, brings_a_store_of_the_third_version_up_to_date) {
                  sqlite3_errmsg(db));
     sqlite3_close(db);
     cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
-    assert_rows(&kit, "PRAGMA user_version", "6");
+    assert_rows(&kit, "PRAGMA user_version", "7");
     assert_rows(&kit, "SELECT id, events, levels FROM NVTXT_SOURCES", "7|3|NULL");
     assert_rows(&kit, "SELECT message, category, level FROM NVTXT_TIMELINE",
                 "of 5|I/O|NULL of 6|I/O|NULL none|8|NULL");
@@ -399,7 +399,7 @@ Test(schema, brings_a_store_of_the_third_version_up_to_date) {
     assert_rows(&kit, "SELECT name, label FROM ENUM_NSYS_EVENT_TYPE WHERE id = 34",
                 "NvtxMark|NvtxMark");
     assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name LIKE '%SCHEMA_VERSION'",
-                "6 6");
+                "7 7");
     kit_close(&kit);
 }
 
@@ -430,9 +430,9 @@ Test(schema, brings_a_store_of_the_fourth_version_up_to_date) {
     cr_assert_eq(store_schema_cupti(db, true), SQLITE_OK);
     sqlite3_close(db);
     cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
-    assert_rows(&kit, "PRAGMA user_version", "6");
+    assert_rows(&kit, "PRAGMA user_version", "7");
     assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name LIKE '%SCHEMA_VERSION'",
-                "6 6");
+                "7 7");
     cr_assert_eq(store_session_load(kit.store, "s", -1, false, 0, &session), STORE_DONE);
     cr_assert_eq(session.range_count, 1);
     cr_assert_eq(session.ranges[0].payload.kind, NVTXT_PAYLOAD_INT64);
@@ -467,7 +467,7 @@ Test(schema, brings_a_store_of_the_fifth_version_up_to_date) {
                  sqlite3_errmsg(db));
     sqlite3_close(db);
     cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
-    assert_rows(&kit, "PRAGMA user_version", "6");
+    assert_rows(&kit, "PRAGMA user_version", "7");
     assert_rows(&kit,
                 "SELECT sessionId, sourceId, uid, line, state, seenNs, openBytes FROM "
                 "NVTXT_SESSIONS ORDER BY sourceId",
@@ -476,6 +476,31 @@ Test(schema, brings_a_store_of_the_fifth_version_up_to_date) {
                 "uid sessionId");
     assert_rows(&kit, "SELECT count(*) FROM sqlite_master WHERE name = 'sessionsBefore'", "0");
     kit_exec(&kit, "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, uid) VALUES ('s', 9, 2000)");
+    kit_close(&kit);
+}
+
+// A store of version 6: no source had a parent. Its views are dropped and made again.
+Test(schema, brings_a_store_of_the_sixth_version_up_to_date) {
+    struct kit kit;
+    sqlite3 *db;
+    kit_folder(&kit);
+    cr_assert_eq(sqlite3_open(kit.path, &db), SQLITE_OK);
+    cr_assert_eq(store_schema_upgrade(db, store_schema_steps, 6), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db,
+                              "INSERT INTO NVTXT_SOURCES (id, kind, events) VALUES (7, 'plain', 0);"
+                              "CREATE VIEW NVTXT_TIMELINE AS SELECT 1",
+                              NULL, NULL, NULL),
+                 SQLITE_OK);
+    sqlite3_close(db);
+    cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
+    assert_rows(&kit, "PRAGMA user_version", "7");
+    assert_rows(&kit, "SELECT id, parent FROM NVTXT_SOURCES", "7|NULL");
+    struct nvtxt_event event = kit_range(5, 6, "r");
+    event.key = NVTXT_SLICE("k");
+    kit_add(&kit, 8, &event);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT eventRow, sourceId, key, parent FROM NVTXT_RANGE_KEYS", "1|8|k|NULL");
+    assert_rows(&kit, "SELECT message FROM NVTXT_TIMELINE", "r");
     kit_close(&kit);
 }
 

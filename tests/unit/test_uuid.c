@@ -50,3 +50,45 @@ Test(uuid, is_read_in_either_case_with_hyphens_or_without) {
         cr_assert(!cases[i].reads || strcmp(uuid, usual) == 0, "%s", uuid);
     }
 }
+
+#define SESSION "0190c0f6-7d3a-7b41-9f36-12cbb0f1a001"
+#define KEY_64 "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._"
+
+Test(parent, is_read_with_its_session_in_small_letters) {
+    static const struct {
+        const char *text, *reads; // NULL: it cannot be read
+    } cases[] = {
+        {SESSION ":run", SESSION ":run"},
+        {"0190C0F6-7D3A-7B41-9F36-12CBB0F1A001:Run", SESSION ":Run"},
+        {"0190C0F67D3A7B419F3612CBB0F1A001:1", "0190c0f67d3a7b419f3612cbb0f1a001:1"},
+        {SESSION ":" KEY_64, SESSION ":" KEY_64},
+        {SESSION ":-.5_", SESSION ":-.5_"},
+        {SESSION ":" KEY_64 "-", NULL},
+        {SESSION ":", NULL},
+        {SESSION, NULL},
+        {SESSION ":a b", NULL},
+        {SESSION ":a:b", NULL},
+        {SESSION ":\xc3\xa4", NULL},
+        {SESSION "0:a", NULL},
+        {"0190c0f6-7d3a-7b41-9f36-12cbb0f1a00:a", NULL},
+        {":a", NULL},
+        {":", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char parent[NVTXT_PARENT_BYTES + 1] = "";
+        bool reads = nvtxt_parent_read(nvtxt_slice_of(cases[i].text), parent);
+        cr_assert_eq(reads, cases[i].reads != NULL, "%s", cases[i].text);
+        cr_assert(!reads || strcmp(parent, cases[i].reads) == 0, "%s", parent);
+    }
+}
+
+Test(parent, has_no_nul_in_it_and_is_not_endless) {
+    static const char with_nul[] = "0190c0f67d3a7b419f3612cbb0f1a001\0:run";
+    char parent[NVTXT_PARENT_BYTES + 1], text[1000];
+    cr_assert_not(nvtxt_parent_read((struct nvtxt_slice){with_nul, sizeof(with_nul) - 1}, parent));
+    memset(text, 'a', sizeof(text));
+    cr_assert_not(nvtxt_parent_read((struct nvtxt_slice){text, sizeof(text)}, parent));
+    text[999] = ':';
+    cr_assert_not(nvtxt_parent_read((struct nvtxt_slice){text, sizeof(text)}, parent));
+}
