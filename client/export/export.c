@@ -36,6 +36,8 @@ struct export {
     size_t sources; // found, of --source
     uint32_t *pids; // owned, of --pid
     struct store_named_event row;
+    struct export_parents
+        *parents; // owned; NULL: no event has one, or the format has no use for it
     struct names names;
     // What gets the rows: look() or row() of the format.
     int (*on_row)(struct export_writer *writer, const struct store_named_event *row);
@@ -206,6 +208,12 @@ static bool choose(struct export *export, struct store_reader *reader,
     return export_wants_level(export->options, row);
 }
 
+static void find_parent(struct export *export, struct store_reader *reader) {
+    if (export->parents) {
+        export_parents_set(export->parents, reader, export->writer.file, &export->row);
+    }
+}
+
 static int write_event(struct export *export, struct store_reader *reader,
                        const struct store_read_event *event) {
     struct export_writer *writer = &export->writer;
@@ -217,7 +225,11 @@ static int write_event(struct export *export, struct store_reader *reader,
     export->rows += writer->is_wanted;
     bool looks_at_it =
         writer->looks && writer->format->looks_at_all && event->type == NVTXT_EVENT_PUSH_POP;
-    return writer->is_wanted || looks_at_it ? export->on_row(writer, &export->row) : 0;
+    if (!writer->is_wanted && !looks_at_it) {
+        return 0;
+    }
+    find_parent(export, reader);
+    return export->on_row(writer, &export->row);
 }
 
 static void show_progress(struct export *export, size_t file) {
@@ -256,6 +268,7 @@ static bool is_over(const struct export *export) {
 static enum outcome write_file(struct export *export, size_t file) {
     struct store_reader *reader = export->readers[file];
     const struct export_format *format = export->writer.format;
+    export->writer.file = file;
     int r = format->segment ? format->segment(&export->writer, reader) : STORE_DONE;
     export->names.known = false;
     while (r == STORE_DONE && !is_over(export)) {
@@ -287,6 +300,24 @@ static void find_bounds(struct export *export) {
         }
         export->has_events = true;
     }
+}
+
+static enum outcome find_parents(struct export *export) {
+    const struct export_format *format = export->writer.format;
+    size_t failed = 0;
+    if (!format->wants_parents) {
+        return OUTCOME_DONE;
+    }
+    int r = export_parents_find(&export->parents, export->readers, export->count,
+                                format->looks_at_all, &failed);
+    if (r != STORE_DONE) {
+        return fail(export->term, r, store_read_error(export->readers[failed]));
+    }
+    if (export->parents && export_parents_were_cut(export->parents)) {
+        term_say(export->term, "%s: parents of ranges go round in a circle, which is cut",
+                 export->options->store);
+    }
+    return OUTCOME_DONE;
 }
 
 static enum outcome select_all(struct export *export) {
@@ -420,6 +451,7 @@ static enum outcome finish(struct export *export, const char *name) {
 }
 
 static void close_all(struct export *export) {
+    export_parents_free(export->parents);
     if (export->writer.format->free) {
         export->writer.format->free(&export->writer);
     }
@@ -442,6 +474,7 @@ enum outcome export_run(const struct export_options *options, struct term *term,
     export.writer.all = export_wants_all(options);
     export.window = export_window(options);
     enum outcome status = open_files(&export);
+    status = status ?: find_parents(&export);
     status = status ?: select_all(&export);
     if (status == 0) {
         warn_of_sources(&export);

@@ -62,6 +62,30 @@ bool export_wants_category(const struct export_options *options, uint32_t catego
                            struct nvtxt_slice name);
 bool export_wants_level(const struct export_options *options, const struct store_named_event *row);
 
+// ---- Parents in other processes (parents.c) -----------------------------------------------------
+//
+// Only what no range of its lane is around has one (store/read/reader_parents.h), and the range
+// around a row comes after it: so the push/pop ranges of the sources that have parents are read
+// first. 48 bytes are kept of each until all are known, then of each that is outermost. A lane is
+// the push/pop ranges of a thread and a domain.
+
+struct export_parents;
+
+// `*parents` is NULL when nothing in these files has a parent. `any`: the caller finds out itself
+// what is around a row, so each row gets the parent that it would have if nothing were. The window
+// of the readers is another one afterwards. Returns what store_read_chunk() does; after a failure
+// the reader `*failed` has the sentence. Ends early when a signal came.
+int export_parents_find(struct export_parents **parents, struct store_reader *const *readers,
+                        size_t count, bool any, size_t *failed);
+void export_parents_free(struct export_parents *parents); // NULL is fine
+
+// Whether parents went round in a circle somewhere.
+bool export_parents_were_cut(const struct export_parents *parents);
+
+// Sets the parent of a row of a file, and what it is as a parent.
+void export_parents_set(struct export_parents *parents, struct store_reader *reader, size_t file,
+                        struct store_named_event *row);
+
 // ---- The command line ---------------------------------------------------------------------------
 
 struct export_command_line {

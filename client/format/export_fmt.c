@@ -128,7 +128,7 @@ static int row_lines(struct export_writer *writer, const struct store_named_even
 }
 
 static const struct export_format lines = {
-    .name = "jsonl", .wants_sources = true, .row = row_lines};
+    .name = "jsonl", .wants_sources = true, .wants_parents = true, .row = row_lines};
 
 // ---- The formats --------------------------------------------------------------------------------
 

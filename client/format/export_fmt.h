@@ -22,6 +22,7 @@ struct export_writer {
     bool looks;       // the rows are only shown to look()
     bool is_wanted;   // the row is: look() of a format that looks at all gets others, too
     bool nvtx;        // the rows need the extension `nvtx`
+    size_t file;      // index of the segment that is read
     uint64_t changed; // texts that the format could not hold unchanged
     const char *note; // a remark for the user about the whole export, set at the end; NULL: none
     void *state;      // of the format; NULL while it has none
@@ -36,8 +37,9 @@ struct export_format {
     const char *name; // in --format
     const char *loss; // follows the number writer->changed in a message: what was changed
     bool wants_sources;
-    bool looks_at_all; // see look()
-    bool makes_file;   // a database at writer->path, in place of the output
+    bool wants_parents; // in other processes; see the row
+    bool looks_at_all;  // see look()
+    bool makes_file;    // a database at writer->path, in place of the output
     // Each returns 0, -errno or, while it reads names, what store_read_names() returns; one that
     // makes its file also other codes of the store, with a sentence in writer->error. They do not
     // return a failure of the output: writer->out remembers it. All but `row` may be NULL.

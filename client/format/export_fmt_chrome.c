@@ -8,6 +8,10 @@
 // exact nanoseconds are in the arguments, as strings. For a viewer each further lane of a thread is
 // a thread too: it gets a tid that no real thread can have and is sorted after its thread.
 //
+// A parent in another process is a flow: it begins (s) in the parent's range and ends (f) in each
+// event that has this parent. Viewers take what they find open on the track, so both stand after
+// their range and within it, and the end is after the beginning.
+//
 // A batch holds events back until their lanes are known; then they are written in the order of
 // rows.
 #include <stdio.h>
@@ -17,6 +21,7 @@
 #include "client/format/export_names.h"
 #include "client/lane/export_tracks.h"
 #include "client/lane/lane_batch.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/origin.h"
 
 #ifdef HAVE_CONFIG_H
@@ -306,6 +311,13 @@ static void put_args(struct nvtxt_out *out, const struct store_named_event *row)
         nvtxt_out_json(out, row->domain);
     }
     put_payload(out, event);
+    if (row->parent && row->parent->is_known) {
+        NVTXT_OUT_LITERAL(out, ",\"parent\":");
+        nvtxt_out_json(out, row->parent->text);
+    } else if (row->parent) {
+        NVTXT_OUT_LITERAL(out, ",\"unknownParent\":");
+        nvtxt_out_json(out, row->parent->token);
+    }
 }
 
 static void put_name_and_category(struct nvtxt_out *out, const struct store_named_event *row) {
@@ -319,15 +331,19 @@ static void put_name_and_category(struct nvtxt_out *out, const struct store_name
     NVTXT_OUT_LITERAL(out, ",");
 }
 
+static void put_start(struct nvtxt_out *out, int64_t start, int64_t base_ns) {
+    NVTXT_OUT_LITERAL(out, ",\"ts\":");
+    if (start < base_ns) { // it came after the base was found
+        NVTXT_OUT_LITERAL(out, "-");
+        nvtxt_out_microseconds(out, (uint64_t)base_ns - (uint64_t)start);
+    } else {
+        nvtxt_out_microseconds(out, (uint64_t)start - (uint64_t)base_ns);
+    }
+}
+
 static void put_times(struct nvtxt_out *out, const struct store_read_event *event,
                       int64_t base_ns) {
-    NVTXT_OUT_LITERAL(out, ",\"ts\":");
-    if (event->start < base_ns) { // it came after the base was found
-        NVTXT_OUT_LITERAL(out, "-");
-        nvtxt_out_microseconds(out, (uint64_t)base_ns - (uint64_t)event->start);
-    } else {
-        nvtxt_out_microseconds(out, (uint64_t)event->start - (uint64_t)base_ns);
-    }
+    put_start(out, event->start, base_ns);
     if (event->type != NVTXT_EVENT_MARK) {
         uint64_t length = (uint64_t)event->end - (uint64_t)event->start;
         NVTXT_OUT_LITERAL(out, ",\"dur\":");
@@ -336,6 +352,20 @@ static void put_times(struct nvtxt_out *out, const struct store_read_event *even
 }
 
 // ---- Batches ------------------------------------------------------------------------------------
+
+static void write_flow(struct export_writer *writer, const struct export_track *track,
+                       struct nvtxt_slice phase, uint32_t number, int64_t at) {
+    struct nvtxt_out *out = &writer->out;
+    begin_event(writer, writer->state);
+    NVTXT_OUT_LITERAL(out, "{\"ph\":");
+    nvtxt_out_slice(out, phase);
+    NVTXT_OUT_LITERAL(out, ",\"cat\":\"parent\",\"name\":\"parent\",\"id\":");
+    nvtxt_out_uint(out, number);
+    NVTXT_OUT_LITERAL(out, ",");
+    put_ids(out, track);
+    put_start(out, at, writer->base_ns);
+    NVTXT_OUT_LITERAL(out, "}");
+}
 
 static int write_item(struct export_writer *writer, const struct lane_item *item, size_t from) {
     struct nvtxt_out *out = &writer->out;
@@ -354,6 +384,12 @@ static int write_item(struct export_writer *writer, const struct lane_item *item
         nvtxt_out_uint(out, store_event_tid(item->global_tid));
     }
     nvtxt_out_bytes(out, text + item->late, item->stop - item->late);
+    if (item->flow_out) {
+        write_flow(writer, track, NVTXT_SLICE("\"s\""), item->flow_out, item->start);
+    }
+    if (item->flow_in) {
+        write_flow(writer, track, NVTXT_SLICE("\"f\",\"bp\":\"e\""), item->flow_in, item->flow_at);
+    }
     return 0;
 }
 
@@ -424,6 +460,19 @@ static void put_event(struct nvtxt_out *out, const struct store_named_event *row
     NVTXT_OUT_LITERAL(out, "}}");
 }
 
+// A mark is never open, and a range without length neither.
+static void set_flows(struct lane_item *item, const struct store_named_event *row) {
+    const struct store_parent *parent = row->parent;
+    if (row->as_parent && item->end > item->start) {
+        item->flow_out = row->as_parent->number;
+    }
+    if (!parent || !parent->is_known || !item->is_range || parent->end <= parent->start) {
+        return;
+    }
+    item->flow_at = item->start > parent->start ? item->start : nvtxt_time_plus(parent->start, 1);
+    item->flow_in = item->flow_at < item->end ? parent->number : 0;
+}
+
 static int row_chrome(struct export_writer *writer, const struct store_named_event *row) {
     struct chrome *chrome = writer->state;
     struct lane_batch *batch = &chrome->batch;
@@ -437,6 +486,7 @@ static int row_chrome(struct export_writer *writer, const struct store_named_eve
     if (!export_names_counter(&chrome->counters, row) ||
         !put_sample(out, row, writer->base_ns, item)) {
         put_event(out, row, writer->base_ns, item);
+        set_flows(item, row);
     }
     item->stop = out->len;
     int r = keep_names(chrome, row);
@@ -454,6 +504,7 @@ static int end_chrome(struct export_writer *writer) {
 const struct export_format export_chrome = {.name = "chrome",
                                             .loss = "ranges cross others of their thread, "
                                                     "viewers may not show them",
+                                            .wants_parents = true,
                                             .begin = begin_chrome,
                                             .segment = segment_chrome,
                                             .row = row_chrome,

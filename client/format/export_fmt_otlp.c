@@ -3,14 +3,15 @@
 // Traces of OpenTelemetry, as collectors and their file receiver read them: a line is an
 // ExportTraceServiceRequest in OTLP's JSON (https://opentelemetry.io/docs/specs/otlp). A process is
 // a resource, a domain a scope, a range a span. A trace is an outermost push/pop range with all
-// that is in it, or a start/end range. Rows are looked at first, so that each knows what is around
-// it (export_nest.h).
+// that is in it, or a start/end range; and with all that has one of these as its parent in another
+// process. Rows are looked at first, so that each knows what is around it (export_nest.h).
 //
 // A mark is an event of the span around it. A span stands in its request with its events, so these
 // wait for it, but only as many as there is room for; any other mark is a span without length, in
 // the span around it.
 //
-// Ids come from what the row is, so each export of it has the same.
+// Ids come from what the row is, so each export of it has the same, and that of a parent is known
+// before its row comes.
 #include <stdlib.h>
 
 #include "client/format/export_fmt.h"
@@ -33,6 +34,7 @@ struct held {
 
 struct otlp {
     struct export_nest nest;
+    struct otlp_parents parents;
     struct store_read_identity identity; // of the file
     uint64_t segment;                    // hash of it
     struct otlp_requests requests;
@@ -63,6 +65,7 @@ static void free_otlp(struct export_writer *writer) {
     nvtxt_out_deinit(&otlp->event);
     otlp_requests_deinit(&otlp->requests);
     export_nest_deinit(&otlp->nest);
+    otlp_parents_deinit(&otlp->parents);
     free(otlp);
     writer->state = NULL;
 }
@@ -83,14 +86,6 @@ static int begin_otlp(struct export_writer *writer) {
 
 // ---- Ids ----------------------------------------------------------------------------------------
 
-static uint64_t hash_number(uint64_t hash, uint64_t number) {
-    char bytes[8];
-    for (size_t i = 0; i < sizeof(bytes); i++, number >>= 8) {
-        bytes[i] = (char)(number & 255);
-    }
-    return nvtxt_hash_stored(hash, (struct nvtxt_slice){bytes, sizeof(bytes)});
-}
-
 // A file without a STORE_ID is told from others by its first event.
 static int segment_otlp(struct export_writer *writer, struct store_reader *reader) {
     struct otlp *otlp = writer->state;
@@ -99,15 +94,16 @@ static int segment_otlp(struct export_writer *writer, struct store_reader *reade
     otlp->requests.host =
         nvtxt_slice_of(identity->is_store ? writer->host : identity->facts[STORE_FACT_HOST]);
     otlp->segment = nvtxt_hash_stored(0, nvtxt_slice_of(identity->store_id));
-    otlp->segment = hash_number(otlp->segment, (uint64_t)identity->segment);
+    otlp->segment = otlp_hash_number(otlp->segment, (uint64_t)identity->segment);
     if (!*identity->store_id) {
-        otlp->segment = hash_number(otlp->segment, (uint64_t)store_read_totals(reader)->first_ns);
+        uint64_t first_ns = (uint64_t)store_read_totals(reader)->first_ns;
+        otlp->segment = otlp_hash_number(otlp->segment, first_ns);
     }
-    return r;
+    return r ?: otlp_parents_add_segment(&otlp->parents, writer->file, otlp->segment);
 }
 
 static uint64_t span_id(const struct otlp *otlp, const struct store_read_event *event) {
-    return hash_number(otlp->segment, (uint64_t)event->row) ?: 1; // no id is 0
+    return otlp_span_id(otlp->segment, event->row);
 }
 
 static void put_hex(struct nvtxt_out *out, uint64_t id) {
@@ -236,7 +232,9 @@ static void put_events(struct otlp *otlp, struct nvtxt_out *out, uint32_t span) 
 
 // ---- Spans --------------------------------------------------------------------------------------
 
-static void put_attributes(struct nvtxt_out *out, const struct store_named_event *row) {
+// `is_first`: nothing of its thread is around it.
+static void put_attributes(struct nvtxt_out *out, const struct store_named_event *row,
+                           bool is_first) {
     const struct store_read_event *event = row->event;
     NVTXT_OUT_LITERAL(out, ",\"attributes\":[");
     otlp_put_int(out, "thread.id", store_event_tid(event->global_tid));
@@ -246,6 +244,9 @@ static void put_attributes(struct nvtxt_out *out, const struct store_named_event
     otlp_put_text(out, "nvtx.kind", store_event_kind(event->type));
     otlp_put_event(out, row);
     put_odd_times(out, event);
+    if (is_first && row->parent && !row->parent->is_known) {
+        otlp_put_text(out, "nvtxt.parent", row->parent->token);
+    }
     NVTXT_OUT_LITERAL(out, "]");
 }
 
@@ -255,15 +256,14 @@ static int put_span(struct export_writer *writer, const struct store_named_event
     struct nvtxt_out *out = &otlp->requests.text;
     const struct export_nested *items = otlp->nest.items;
     uint64_t id = span_id(otlp, row->event);
-    bool is_inner = nested && nested->around != EXPORT_NEST_NONE;
-    put_ids(out, nested ? items[nested->outermost].id : id, id,
-            is_inner ? items[nested->around].id : 0);
+    struct otlp_ancestry ancestry = otlp_parents_find(&otlp->parents, &otlp->nest, row, nested, id);
+    put_ids(out, ancestry.outermost, id, ancestry.around);
     NVTXT_OUT_LITERAL(out, "\"name\":");
     nvtxt_out_json(out, row->event->text);
     NVTXT_OUT_LITERAL(out, ",\"kind\":1"); // internal
     put_time(out, "startTimeUnixNano", start_of(row->event));
     put_time(out, "endTimeUnixNano", end_of(row->event));
-    put_attributes(out, row);
+    put_attributes(out, row, !nested || items + nested->outermost == nested);
     if (nested) {
         put_events(otlp, out, (uint32_t)(nested - items));
     }
@@ -279,7 +279,8 @@ static int look_otlp(struct export_writer *writer, const struct store_named_even
     if (!row) {
         return export_nest_find(&otlp->nest);
     }
-    return export_nest_add(&otlp->nest, row->event, span_id(otlp, row->event), writer->is_wanted);
+    int r = export_nest_add(&otlp->nest, row->event, span_id(otlp, row->event), writer->is_wanted);
+    return r ?: otlp_parents_look(&otlp->parents, row, &otlp->nest, writer->is_wanted);
 }
 
 static int row_otlp(struct export_writer *writer, const struct store_named_event *row) {
@@ -308,6 +309,7 @@ const struct export_format export_otlp = {.name = "otlp",
                                           .loss = "events are before 1970, which OTLP cannot hold: "
                                                   "they are at 0, nvtx.start is their time",
                                           .wants_sources = true,
+                                          .wants_parents = true,
                                           .looks_at_all = true,
                                           .begin = begin_otlp,
                                           .look = look_otlp,

@@ -6,6 +6,10 @@
 // range of a later batch gets one too where that order would be wrong (`batch` of export_lanes.h).
 // Start/end ranges have tracks of their own from the beginning.
 //
+// A parent in another process is a flow from its range to the event: the range begins the flow of
+// its number (`flow_ids`), and each of its children says where it comes from in the older way
+// (`bind_id`), because a flow of the newer kind goes from one child on to the next.
+//
 // Times have to be from 0 on. If the first event is before 1970, they count from that event.
 #include <math.h>
 #include <stdio.h>
@@ -156,6 +160,18 @@ static void put_category(struct export_writer *writer, const struct store_named_
     }
 }
 
+static void put_flows(struct nvtxt_out *out, const struct store_named_event *row) {
+    if (row->as_parent) {
+        nvtxt_pb_fixed(out, EVENT_FLOW, row->as_parent->number);
+    }
+    if (row->parent && row->parent->is_known) {
+        size_t begun = nvtxt_pb_begin(out, EVENT_LEGACY);
+        nvtxt_pb_uint(out, LEGACY_BIND, row->parent->number);
+        nvtxt_pb_uint(out, LEGACY_DIRECTION, FLOW_IN);
+        nvtxt_pb_end(out, begun);
+    }
+}
+
 static int put_event(struct export_writer *writer, const struct store_named_event *row) {
     struct perfetto *perfetto = writer->state;
     struct lane_item *item = begin_item(perfetto, row->event);
@@ -165,6 +181,7 @@ static int put_event(struct export_writer *writer, const struct store_named_even
     put_category(writer, row);
     nvtxt_pb_uint(&perfetto->batch.text, EVENT_NAME,
                   perfetto_intern(writer, EVENT_NAMES, row->event->text));
+    put_flows(&perfetto->batch.text, row);
     int r = perfetto_put_arguments(writer, row);
     return r ?: end_item(writer, item);
 }
@@ -225,6 +242,7 @@ static int row_perfetto(struct export_writer *writer, const struct store_named_e
 }
 
 const struct export_format export_perfetto = {.name = "perfetto",
+                                              .wants_parents = true,
                                               .begin = begin_perfetto,
                                               .segment = segment_perfetto,
                                               .row = row_perfetto,

@@ -8,6 +8,9 @@
 #include "protocol/text/out.h"
 #include "store/read/event_members.h"
 
+struct export_nest;
+struct export_nested;
+
 // ---- Attributes (otlp_value.c) ------------------------------------------------------------------
 
 // One more member of a list that begins with '[': a comma where it is not the first. The output is
@@ -48,3 +51,40 @@ bool otlp_requests_add(struct otlp_requests *requests, const struct store_named_
 
 // Writes and forgets all spans, a request a line. Returns 0, or the first failure of `text`.
 int otlp_requests_write(struct otlp_requests *requests, struct nvtxt_out *out);
+
+// ---- Parents in other processes (otlp_parents.c)
+// -------------------------------------------------
+
+// Unkeyed, of a number, after `hash`.
+uint64_t otlp_hash_number(uint64_t hash, uint64_t number);
+
+// The id of a row's span; `segment` is the hash of its file.
+uint64_t otlp_span_id(uint64_t segment, int64_t row);
+
+struct otlp_parents {         // zeroed: empty
+    struct otlp_parent *list; // owned
+    size_t count, room;
+    const struct store_parent **above; // owned; of what is in the nest, by its index
+    size_t above_count, above_room;
+    uint64_t *segments; // owned: the hash of each file
+    size_t segment_count;
+};
+void otlp_parents_deinit(struct otlp_parents *parents);
+
+// The hash of a file; files come in their order, more than once. Returns 0 or -ENOMEM.
+int otlp_parents_add_segment(struct otlp_parents *parents, size_t file, uint64_t segment);
+
+// Is shown each row that is looked at, after the nest has it. Returns 0 or -ENOMEM.
+int otlp_parents_look(struct otlp_parents *parents, const struct store_named_event *row,
+                      const struct export_nest *nest, bool is_wanted);
+
+struct otlp_ancestry {
+    uint64_t outermost; // the id of the first span of the trace
+    uint64_t around;    // that of the next span around it that is written; 0: none
+};
+
+// Of a row with this id; `nested` is its place in the nest, or NULL.
+struct otlp_ancestry otlp_parents_find(const struct otlp_parents *parents,
+                                       const struct export_nest *nest,
+                                       const struct store_named_event *row,
+                                       const struct export_nested *nested, uint64_t id);

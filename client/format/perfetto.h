@@ -46,12 +46,15 @@ enum { COUNTER_UNIT = 6, MERGING_NONE = 2 };
 enum {
     EVENT_CATEGORY = 3,
     EVENT_ARGUMENT = 4,
+    EVENT_LEGACY = 6,
     EVENT_TYPE = 9,
     EVENT_NAME = 10,
     EVENT_TRACK = 11,
     EVENT_INTEGER = 30, // of a counter, as the next one
     EVENT_DOUBLE = 44,
+    EVENT_FLOW = 47,
 };
+enum { LEGACY_BIND = 8, LEGACY_DIRECTION = 13, FLOW_IN = 1 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum {
     ARGUMENT_NAME = 1,

@@ -168,5 +168,11 @@ int perfetto_put_arguments(struct export_writer *writer, const struct store_name
         put_number(&perfetto->batch.text, &event->payload);
         nvtxt_pb_end(&perfetto->batch.text, begun);
     }
+    if (row->parent) {
+        put_argument(
+            writer, row->parent->is_known ? "parent" : "unknownParent", ARGUMENT_TEXT,
+            perfetto_intern(writer, ARGUMENT_TEXTS,
+                            row->parent->is_known ? row->parent->text : row->parent->token));
+    }
     return event->json.len > 0 ? put_json_argument(writer, event->json) : 0;
 }

@@ -8,7 +8,7 @@
 #include "client/lane/export_lanes.h"
 #include "protocol/text/out.h"
 
-#define LANE_BATCH_ITEMS 65536u             // 4 MiB
+#define LANE_BATCH_ITEMS 65536u             // 5 MiB
 #define LANE_BATCH_BYTES ((size_t)16 << 20) // of texts
 
 struct lane_item {
@@ -17,7 +17,10 @@ struct lane_item {
     size_t ids, late, stop; // places in the text: of the ids, of a lane's argument, its end
     unsigned lane;
     bool is_range;
-    uint64_t track; // of the output; only the format uses it
+    // Only the format uses these.
+    uint64_t track;             // of the output
+    uint32_t flow_in, flow_out; // 0: none
+    int64_t flow_at;
 };
 
 enum lane_edge_kind { LANE_END, LANE_BEGIN, LANE_POINT }; // a point: without length

@@ -163,6 +163,7 @@ unsigned nvtxt_json_numbers(struct nvtxt_out *out, struct nvtxt_slice text);
 // An unsigned integer, an enum or a bool. A signed one (int32, int64) is cast from int64_t.
 void nvtxt_pb_uint(struct nvtxt_out *out, unsigned field, uint64_t value);
 
+void nvtxt_pb_fixed(struct nvtxt_out *out, unsigned field, uint64_t value); // fixed64
 void nvtxt_pb_double(struct nvtxt_out *out, unsigned field, double value);
 
 // A string: what is not UTF-8 becomes U+FFFD.

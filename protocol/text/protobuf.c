@@ -28,15 +28,19 @@ void nvtxt_pb_uint(struct nvtxt_out *out, unsigned field, uint64_t value) {
     out->len += room ? put_varint(room, value) : 0;
 }
 
-void nvtxt_pb_double(struct nvtxt_out *out, unsigned field, double value) {
-    uint64_t bits;
-    char bytes[sizeof(bits)];
-    memcpy(&bits, &value, sizeof(bits));
-    for (size_t i = 0; i < sizeof(bytes); i++, bits >>= 8) {
-        bytes[i] = (char)bits;
+void nvtxt_pb_fixed(struct nvtxt_out *out, unsigned field, uint64_t value) {
+    char bytes[sizeof(value)];
+    for (size_t i = 0; i < sizeof(bytes); i++, value >>= 8) {
+        bytes[i] = (char)value;
     }
     put_tag(out, field, FIXED64);
     nvtxt_out_bytes(out, bytes, sizeof(bytes));
+}
+
+void nvtxt_pb_double(struct nvtxt_out *out, unsigned field, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    nvtxt_pb_fixed(out, field, bits);
 }
 
 void nvtxt_pb_string(struct nvtxt_out *out, unsigned field, struct nvtxt_slice text) {

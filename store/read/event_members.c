@@ -98,6 +98,26 @@ static void put_json_columns(struct nvtxt_out *out, const struct store_named_eve
     }
 }
 
+// The parent is named as its own line is: by its row and, if that is another one, its file.
+static void put_json_parent(struct nvtxt_out *out, const struct store_named_event *row) {
+    const struct store_parent *parent = row->parent;
+    if (!parent->is_known) {
+        NVTXT_OUT_LITERAL(out, ",\"parent\":{\"token\":");
+        nvtxt_out_json(out, parent->token);
+        NVTXT_OUT_LITERAL(out, "}");
+        return;
+    }
+    NVTXT_OUT_LITERAL(out, ",\"parent\":{\"eventRow\":");
+    nvtxt_out_int(out, parent->row);
+    if (parent->file != row->file) {
+        NVTXT_OUT_LITERAL(out, ",\"store\":");
+        nvtxt_out_json(out, nvtxt_slice_of(parent->name));
+    }
+    NVTXT_OUT_LITERAL(out, ",\"message\":");
+    nvtxt_out_json(out, parent->text);
+    NVTXT_OUT_LITERAL(out, "}");
+}
+
 static void put_json_color(struct nvtxt_out *out, uint32_t color) {
     if (color) {
         NVTXT_OUT_LITERAL(out, ",\"color\":\"");
@@ -165,4 +185,7 @@ void store_event_members(struct nvtxt_out *out, const struct store_named_event *
         MEMBER(out, "endGlobalTid", nvtxt_out_uint, event->end_global_tid);
     }
     put_json_columns(out, row);
+    if (row->parent) {
+        put_json_parent(out, row);
+    }
 }

@@ -2,11 +2,12 @@
 //
 // An event as a JSON object with names instead of ids: its members are the columns of the view
 // NVTXT_TIMELINE, in its order and with its values, and then endGlobalTid, the payload in the
-// column of its type, and jsonText (nvtxt-export(1), "jsonl"). What an event has not is left out.
+// column of its type, jsonText, and the parent (nvtxt-export(1), "jsonl"). What an event has not is
+// left out.
 #pragma once
 
 #include "protocol/text/out.h"
-#include "store/read/read_event.h"
+#include "store/read/reader_parents.h"
 
 // An event with its names; `data` is NULL where there is none. All is borrowed.
 struct store_named_event {
@@ -14,7 +15,10 @@ struct store_named_event {
     struct nvtxt_slice process, thread, category, domain;
     int64_t source_id; // 0: none
     struct nvtxt_slice source;
-    const char *level;     // when the event is a line of a log; NULL: none
+    const char *level; // when the event is a line of a log; NULL: none
+    size_t file;       // index of its file; as the next two, only of an export with parents
+    const struct store_parent *parent;    // in another process; NULL: none
+    const struct store_parent *as_parent; // the event, if others have it as their parent; or NULL
     int64_t utc_offset_ns; // from the start of the event to UTC; 0 for a time since the Unix epoch
     bool has_no_row;       // eventRow is left out
     // A duration and a payload that do not fit into Int64 are strings of their digits; else the

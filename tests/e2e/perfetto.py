@@ -12,6 +12,7 @@ SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "perfetto.prot
 CLEARED, NEEDS_STATE = 1, 2
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 NO_MERGING = 2
+FLOW_IN = 1
 
 
 def messages(path=SCHEMA):
@@ -39,6 +40,8 @@ def varint(data, at):
 
 
 def one_value(data, at, wire, kind):
+    if wire == 1 and kind == "fixed64":
+        return int.from_bytes(data[at:at + 8], "little"), at + 8
     if wire == 1:
         equal(kind, "double")
         return struct.unpack_from("<d", data, at)[0], at + 8
@@ -98,11 +101,12 @@ class Track:
 
 class Trace:
     """slices: (track, depth, name, start, end, category, arguments); instants, which have no depth
-    and no end; samples: (track, time, value, category)."""
+    and no end; samples: (track, time, value, category); flows: (name, name), from and to."""
 
     def __init__(self, path):
         self.tracks, self.slices, self.instants, self.samples = {}, [], [], []
         self.clocks, self.cleared, events = {}, 0, []
+        self.flows, self.flow_begins = [], {}
         names = None
         for number, packet in enumerate(packets(path)):
             equal(packet["trusted_packet_sequence_id"], 1)
@@ -137,7 +141,7 @@ class Trace:
         value = [event[field] for field in ("counter_value", "double_counter_value")
                  if field in event]
         return (event["type"], self.tracks[event["track_uuid"]], name, "".join(category), arguments,
-                value)
+                value, event.get("flow_ids", []), event.get("legacy_event"))
 
     def argument(self, argument, names):
         values = [field for field in argument if field != "name_iid"]
@@ -153,7 +157,14 @@ class Trace:
         return json.loads(value) if values[0] == "legacy_json_value" else value
 
     def take(self, at, event):
-        kind, track, name, category, arguments, value = event
+        kind, track, name, category, arguments, value, begun, coming = event
+        if coming:
+            equal((kind in (BEGIN, INSTANT), coming["flow_direction"]), (True, FLOW_IN))
+            if coming["bind_id"] in self.flow_begins:
+                self.flows.append((self.flow_begins[coming["bind_id"]], name))
+        for flow in begun:
+            equal((kind, flow in self.flow_begins), (BEGIN, False))
+            self.flow_begins[flow] = name
         equal(len(value), int(kind == COUNTER))
         equal(track.counter is not None, kind == COUNTER)
         if kind == BEGIN:
