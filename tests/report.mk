@@ -7,6 +7,7 @@ serial_tests += e2e/test_report_tables.py
 serial_tests += e2e/test_report_logs.py
 EXTRA_DIST += e2e/builds.py
 serial_tests += e2e/test_report_parents.py
+serial_tests += e2e/test_report_builds.py
 EXTRA_DIST += report/tables/f1.csv report/tables/f1.json report/tables/f1.markdown report/tables/f1.text
 waiting_tests += e2e/test_report_schema.py
 serial_tests += e2e/test_report_hostile.py

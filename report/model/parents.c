@@ -4,7 +4,7 @@
 // A key that has no event leads on to what its session was started under. What a source was started
 // under is found once, as most tokens are those of sources. Then each event is followed upwards
 // until it meets one that was followed before, so all of it takes time n log n.
-#include "report/model/parents.h"
+#include "report/model/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -17,6 +17,9 @@
 #define REPORT_I(title)                                                                            \
     { title, REPORT_COLUMN_ID }
 
+#define REPORT_L(title)                                                                            \
+    { title, REPORT_COLUMN_LABEL }
+
 #define REPORT_COLUMNS_OF_SUM                                                                      \
     REPORT_N("Time (%)"), REPORT_N("Total Time (ns)"), REPORT_N("Instances"),                      \
         REPORT_N("Avg (ns)"), REPORT_N("Med (ns)"), REPORT_N("Min (ns)"), REPORT_N("Max (ns)"),    \
@@ -58,7 +61,13 @@
       REPORT_N("Range Instances"), REPORT_N("Proj Avg (ns)"), REPORT_N("Proj Med (ns)"),           \
       REPORT_N("Proj Min (ns)"), REPORT_N("Proj Max (ns)"), REPORT_N("Proj StdDev (ns)"),          \
       REPORT_N("Total GPU Ops"), REPORT_N("Avg GPU Ops"), REPORT_N("Avg Range Lvl"),               \
-      REPORT_N("Avg Num Child"))
+      REPORT_N("Avg Num Child"))                                                                   \
+    X(step_tree, false, REPORT_N("Time (%)"), REPORT_N("Total (ns)"), REPORT_N("Self (ns)"),       \
+      REPORT_N("Count"), REPORT_L("Slot"), REPORT_T("Step"))                                       \
+    X(critical_path, false, REPORT_N("At (ns)"), REPORT_N("Time (%)"), REPORT_N("On Path (ns)"),   \
+      REPORT_I("Slot"), REPORT_T("Step"))                                                          \
+    X(slots, false, REPORT_I("Busy"), REPORT_N("Time (%)"), REPORT_N("Time (ns)"),                 \
+      REPORT_T("Alone"), REPORT_T("Build"))
 
 // A path of nvtx_tree, in a list in which parents stand before what lies below them.
 struct report_path {

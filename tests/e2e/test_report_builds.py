@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds in nvtxt-report: the tree of the steps, the path that the end waited for, the slots. The second
+computation looks at each moment of a build."""
+import collections
+import json
+
+from builds import PUSH_POP, Build, Store
+from client import Folder
+from lib import equal, run
+from report import f1, report
+
+
+def rows(name, *args):
+    status, text, errors = report("stats", "-r", name, "--format", "json", *args)
+    equal((status, errors), (0, ""))
+    made = json.loads(text)["tables"][0]
+    return [dict(zip(made["columns"], row)) for row in made["rows"]]
+
+
+def a_build(store):
+    """make -j2: gen, then a and sub { b, c }, then link."""
+    source = store.source()
+    run = store.token(source, "run")
+    sub = store.token(source, "k2")
+    for start, end, text, key, parent in (
+            (10, 30, "gen", "k1", run), (30, 60, "cc a.c", "k3", run), (35, 50, "cc b.c", "k4", sub),
+            (50, 75, "cc c.c", "k5", sub), (30, 80, "make -C sub", "k2", run), (85, 100, "ld", "k6", run)):
+        store.range(source, start, end, text, start + end, key=key, parent=parent,
+                    details={"command": text, "target": key, "status": 0})
+    store.range(source, 0, 104, "make -j2", 5, key="run")
+    return source
+
+
+def test_steps_are_a_tree_of_their_build():
+    with Folder() as folder:
+        store = Store()
+        a_build(store)
+        path = store.save(folder, "a.sqlite")
+        status, text, errors = report("stats", "-r", "step_tree", "--format", "csv", path)
+        equal((status, errors), (0, ""))
+        equal(text.splitlines(), [
+            "Time (%),Total (ns),Self (ns),Count,Slot,Step",
+            '100.0,104,,1,1-2,make -j2',
+            '43.47826086956522,50,10,1,,"  make -C sub"',
+            '21.73913043478261,25,25,1,2,"    cc c.c"',
+            '13.043478260869565,15,15,1,2,"    cc b.c"',
+            '26.08695652173913,30,30,1,1,"  cc a.c"',
+            '17.391304347826086,20,20,1,1,"  gen"',
+            '13.043478260869565,15,15,1,1,"  ld"'])
+
+
+def test_the_path_says_what_the_end_waited_for():
+    with Folder() as folder:
+        store = Store()
+        a_build(store)
+        path = rows("critical_path", store.save(folder, "a.sqlite"))
+        equal([(row["At (ns)"], row["On Path (ns)"], row["Slot"], row["Step"]) for row in path], [
+            (0, 19, None, "make -j2"), (10, 20, 1, "  gen"), (30, 10, None, "  make -C sub"),
+            (35, 15, 2, "    cc b.c"), (50, 25, 2, "    cc c.c"), (85, 15, 1, "  ld")])
+
+
+def test_slots_say_what_ran_alone():
+    with Folder() as folder:
+        store = Store()
+        a_build(store)
+        made = rows("slots", store.save(folder, "a.sqlite"))
+        equal([(row["Busy"], row["Time (ns)"], row["Alone"], row["Build"]) for row in made], [
+            (0, 19, None, "make -j2"), (1, 55, None, "make -j2"), (1, 20, "gen", "make -j2"),
+            (1, 15, "cc c.c", "make -j2"), (1, 15, "ld", "make -j2"), (1, 5, "make -C sub", "make -j2"),
+            (2, 30, None, "make -j2")])
+
+
+def own_times(build):
+    """{key: the moments in which the step has no step directly below it that runs}"""
+    below = collections.defaultdict(list)
+    for step in build.steps:
+        below[step["under"]].append(step)
+    return {step["key"]: [moment for moment in range(step["start"], step["end"])
+                          if not any(one["start"] <= moment < one["end"] for one in below[step["key"]])]
+            for step in build.steps}
+
+
+def test_random_builds_agree_with_each_moment():
+    for seed in range(1, 13):
+        with Folder() as folder:
+            store = Store()
+            build = Build(store, seed, jobs=1 + seed % 4)
+            path = store.save(folder, "a.sqlite")
+            own = own_times(build)
+            busy = collections.Counter(moment for moments in own.values() for moment in moments)
+            tree = rows("step_tree", path)
+            # The tree's own times are the slots' busy time.
+            total = sum(row["Self (ns)"] for row in tree[1:])
+            equal(total, sum(busy.values()), seed)
+            counts = collections.Counter(busy.values())
+            levels = {row["Busy"]: row["Time (ns)"] for row in rows("slots", path) if row["Alone"] is None}
+            elapsed = build.end - build.start
+            equal({number: time for number, time in levels.items() if number and time}, dict(counts), seed)
+            equal(sum(levels.values()), elapsed, seed)
+            equal(sum(number * time for number, time in levels.items()), total, seed)
+            # The lowest slots are taken, so there are as many as were held at once.
+            equal(tree[0]["Slot"], "1-%d" % max(counts) if max(counts) > 1 else "1", seed)
+            # By name: own times, totals, counts.
+            wanted = collections.Counter()
+            for step in build.steps:
+                wanted[step["text"], "Count"] += 1
+                wanted[step["text"], "Total (ns)"] += step["end"] - step["start"]
+                wanted[step["text"], "Self (ns)"] += len(own[step["key"]])
+            got = collections.Counter()
+            for row in tree[1:]:
+                for column in ("Count", "Total (ns)", "Self (ns)"):
+                    got[row["Step"].strip(), column] += row[column]
+            equal(got, wanted, seed)
+            check_path(build, rows("critical_path", path), seed)
+
+
+def check_path(build, path, seed):
+    """Each moment of the build belongs to one row, and is one of that step's own times or of a wait."""
+    equal(sum(row["On Path (ns)"] for row in path), build.end - build.start, seed)
+    equal(path[0]["Step"], "make -j%d" % build.jobs)
+    wanted = collections.Counter()
+
+    def walk(key, text, start, end):
+        waited, at = 0, end
+        below = [step for step in build.steps if step["under"] == key]
+        while True:
+            over = [step for step in below if step["end"] <= at]
+            if not over:
+                break
+            last = max(over, key=lambda step: (step["end"], -step["start"], step["row"]))
+            walk(last["key"], last["text"], last["start"], last["end"])
+            waited += last["end"] - last["start"]
+            at = last["start"]
+        wanted[text] += end - start - waited
+
+    walk(None, path[0]["Step"], build.start, build.end)
+    got = collections.Counter()
+    for row in path:
+        got[row["Step"].strip()] += row["On Path (ns)"]
+    equal(+got, +wanted, seed)
+
+
+def test_a_selection_says_what_counts():
+    with Folder() as folder:
+        store = Store()
+        a_build(store)
+        path = store.save(folder, "a.sqlite")
+        tree = rows("step_tree", "--match", "^cc", path)
+        equal([(row["Step"], row["Count"], row["Self (ns)"], row["Slot"]) for row in tree], [
+            ("make -j2", None, None, "1-2"), ("  make -C sub", None, 0, None), ("    cc c.c", 1, 25, "2"),
+            ("    cc b.c", 1, 15, "2"), ("  cc a.c", 1, 30, "1")])
+        equal(tree[0]["Time (%)"], 100)
+
+
+def test_each_build_has_its_slots():
+    with Folder() as folder:
+        store = Store()
+        one = a_build(store)
+        inner = store.source(parent=store.token(one, "k6"))
+        for number in (1, 2):
+            store.range(inner, 86, 90, "inner %d" % number, 900 + number, key="n%d" % number,
+                        parent=store.token(inner, "run"))
+        store.range(inner, 85, 95, "make check", 900, key="run")
+        running = store.source(name="still running")
+        store.range(running, 200, 210, "cc x.c", 950, key="x", parent=store.token(running, "run"))
+        path = store.save(folder, "a.sqlite")
+        equal([(row["Step"], row["Slot"]) for row in rows("step_tree", path) if row["Step"][0] != " "],
+              [("make -j2", "1-2"), ("make check", "1-2"), ("still running", "1")])
+        equal([row["Self (ns)"] for row in rows("step_tree", path) if row["Step"] == "  ld"], [15])
+
+
+def test_no_build_is_said():
+    with Folder() as folder:
+        path = f1(folder)
+        for name in ("step_tree", "critical_path", "slots"):
+            made = json.loads(report("stats", "-r", name, "--format", "json", path)[1])["tables"][0]
+            equal((made["rows"], made["notes"]),
+                  ([], ["there is no build: nvtxt-send --steps -- make records one"]))
+
+
+def test_ranges_of_a_program_take_no_slot():
+    with Folder() as folder:
+        store = Store()
+        source = a_build(store)
+        inner = store.source(parent=store.token(source, "k6"))
+        store.event(inner, PUSH_POP, 88, 95, "main", 700)
+        path = store.save(folder, "a.sqlite")
+        equal([row["Self (ns)"] for row in rows("step_tree", path) if row["Step"] == "  ld"], [15])
+        folded = report("stats", "-r", "nvtx_folded", path)[1].splitlines()
+        equal([line for line in folded if ";ld" in line], ["make -j2;ld 8", "make -j2;ld;main 7"])
+
+
+def test_the_tree_fits_80_columns():
+    with Folder() as folder:
+        store = Store()
+        Build(store, 3)
+        status, text, _ = report("stats", "-r", "step_tree", "--timeunit", "msec", store.save(folder, "a.sqlite"))
+        equal(status, 0)
+        equal([line for line in text.splitlines() if len(line) > 80], [])
+
+
+if __name__ == "__main__":
+    run(globals())
