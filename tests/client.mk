@@ -33,6 +33,7 @@ python_tests += e2e/test_owners.py
 python_tests += e2e/test_terminal.py
 serial_tests += e2e/test_where.py
 serial_tests += e2e/test_shell.py
+python_tests += e2e/test_repeat.py
 serial_tests += e2e/test_beside.py
 serial_tests += e2e/test_text.py
 serial_tests += e2e/test_levels.py

@@ -110,6 +110,18 @@ int child_start(struct child *child, char *const *argv, bool pipes) {
     return start(child, argv, out, err, fault);
 }
 
+int child_start_next(struct child *child, char *const *argv) {
+    static const int none[2] = {-1, -1};
+    int fault[2];
+    child_reap(child);
+    child->reaped = false;
+    child->user_us = child->system_us = 0;
+    if (pipe2(fault, O_CLOEXEC) != 0) {
+        return nvtxt_origin(-errno);
+    }
+    return start(child, argv, none, none, fault);
+}
+
 void child_close(struct child *child) {
     int *const own[] = {&child->out, &child->err, &child->signals};
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
@@ -152,16 +164,20 @@ static void see_changes(struct child *child) {
 
 void child_reap(struct child *child) {
     if (!child->running && !child->reaped) {
-        (void)waitpid(child->pid, &child->status, 0);
+        struct rusage used = {.ru_utime = {0}};
+        (void)wait4(child->pid, &child->status, 0, &used);
         child->reaped = true;
+        child->user_us = used.ru_utime.tv_sec * 1000000 + used.ru_utime.tv_usec;
+        child->system_us = used.ru_stime.tv_sec * 1000000 + used.ru_stime.tv_usec;
     }
 }
 
 static void on_signal(struct child *child, const struct signalfd_siginfo *info) {
     int number = (int)info->ssi_signo;
+    bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+    child->asked_to_end = ends ? number : child->asked_to_end;
     if (!child->running) {
-        child->interrupted = child->interrupted || number == SIGINT || number == SIGTERM ||
-                             number == SIGHUP || number == SIGQUIT;
+        child->interrupted = child->interrupted || (ends && !child->goes_on);
         return;
     }
     bool from_terminal = info->ssi_code == SI_KERNEL;

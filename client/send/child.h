@@ -20,8 +20,11 @@ struct child {
     bool running;     // it has not ended
     bool reaped;      // after its end: its number is free
     bool interrupted; // after its end a signal came that ends programs
+    bool goes_on;     // set by the caller: another start follows, so that is no interruption
+    int asked_to_end; // the latest such signal, whenever it came; 0: none
     int status;       // of wait(2), once it has ended
-    sigset_t mask;    // as we got it, and as the command has it
+    int64_t user_us, system_us; // of the processor, once it is reaped
+    sigset_t mask;              // as we got it, and as the command has it
     struct sigaction on_pipe, on_size, on_child;
 };
 
@@ -30,6 +33,9 @@ struct child {
 // something. The child can be closed in any case.
 int child_start(struct child *child, char *const *argv, bool pipes);
 void child_close(struct child *child); // the command runs on
+
+// Starts it once more after its end, without pipes. Returns as child_start().
+int child_start_next(struct child *child, char *const *argv);
 
 void child_update(struct child *child); // passes signals on, and sees whether it has ended
 

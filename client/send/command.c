@@ -34,12 +34,14 @@ struct command {
     struct child *child;
     char *const *argv;
     const struct command_record *record;
+    struct runs *runs; // NULL: one run
     struct term *term;
     struct stream streams[2];
     struct input input; // stands for the command: lines are put in
     struct transfer transfer;
     bool recording;
-    bool concluded;   // the range is among the lines
+    bool put;         // the range of the run is among the lines
+    bool concluded;   // ... and it was the last one
     int64_t ended_ms; // when the command ended; 0: it runs
     int64_t ended_ns;
     int64_t since_ms; // since when the daemon acknowledges nothing although lines wait; -1: it
@@ -160,9 +162,14 @@ static int put_category(struct command *c) {
     return put_call(c, head, nvtxt_slice_of(category), "");
 }
 
+// The process that the range is of.
+static int pid_of(const struct command *c) {
+    return c->runs ? (int)getpid() : (int)c->child->pid;
+}
+
 static int put_name(struct command *c) {
     char head[64];
-    snprintf(head, sizeof(head), "SetProcessName,%d,", (int)c->child->pid);
+    snprintf(head, sizeof(head), "SetProcessName,%d,", pid_of(c));
     return put_call(c, head, nvtxt_slice_of(nvtxt_base_name(c->argv[0])), "");
 }
 
@@ -174,14 +181,15 @@ static int put_range(struct command *c) {
     int code = child_exit_code(c->child);
     if (c->record->label) {
         nvtxt_buf_add_string(&words, c->record->label);
+        nvtxt_buf_add_string(&words, c->runs ? runs_suffix(c->runs, c->child) : "");
     }
     for (char *const *word = c->argv; !c->record->label && *word; word++) {
         nvtxt_buf_add(&words, " ", word > c->argv);
         nvtxt_buf_add_string(&words, *word);
     }
     snprintf(head, sizeof(head), "RangeStartEnd,%lld,%lld,Manual,%d,%d,%u,0x%08x,",
-             (long long)c->record->begun_ns, (long long)c->ended_ns, (int)c->child->pid,
-             (int)c->child->pid, category ? textlog_category(category) : 0,
+             (long long)(c->runs ? c->runs->begun_ns : c->record->begun_ns), (long long)c->ended_ns,
+             pid_of(c), pid_of(c), category ? textlog_category(category) : 0,
              c->record->has_color ? c->record->text->color : child_color(c->child));
     snprintf(tail, sizeof(tail), ",%d", code);
     int r = nvtxt_buf_failed(&words)
@@ -214,6 +222,22 @@ static int move_steps(struct command *c) {
     return r ?: intake_move(intake);
 }
 
+// No line comes after those that are there; they wait for room.
+static int conclude(struct command *c) {
+    c->concluded = true;
+    c->since_ms = -1;
+    c->transfer.intake.drop = false;
+    return intake_end(&c->transfer.intake);
+}
+
+static int put_run(struct command *c) {
+    bool last = !c->runs || !runs_go_on(c->runs, c->child);
+    c->put = true;
+    int r = put_range(c);
+    r = r ?: last ? conclude(c) : intake_move(&c->transfer.intake);
+    return r;
+}
+
 // Moves lines on, and after the last one the range.
 static enum outcome move_lines(struct command *c) {
     struct intake *intake = &c->transfer.intake;
@@ -227,18 +251,15 @@ static enum outcome move_lines(struct command *c) {
     bool left = steps_of(c) && (has_step(c) || !steps_of(c)->drained);
     bool over =
         c->ended_ms > 0 && !left && is_over(c, &c->streams[0]) && is_over(c, &c->streams[1]);
-    if (r == 0 && over && !c->concluded && intake_has_room(intake)) {
-        c->concluded = true;
-        c->since_ms = -1;
-        intake->drop = false; // the range waits for room; nothing comes after it
-        r = put_range(c);
-        r = r ?: intake_end(intake);
+    if (r == 0 && over && !c->put && intake_has_room(intake)) {
+        r = put_run(c);
     }
     return transfer_taken(&c->transfer, r);
 }
 
 static bool is_held_up(const struct command *c) {
-    return c->concluded || !is_taken(c, &c->streams[0]) || !is_taken(c, &c->streams[1]) ||
+    bool waits = c->runs && c->ended_ms > 0 && !c->put; // and the next run with it
+    return c->concluded || waits || !is_taken(c, &c->streams[0]) || !is_taken(c, &c->streams[1]) ||
            has_step(c);
 }
 
@@ -337,6 +358,9 @@ static void check_end(struct command *c) {
         if (steps_of(c)) {
             steps_of(c)->drained = false;
         }
+        if (c->runs) {
+            runs_ended(c->runs, c->child, c->ended_ns);
+        }
     }
     for (size_t i = 0; i < 2 && c->child->interrupted; i++) {
         c->streams[i].at = c->streams[i].len; // nobody may ever read it
@@ -425,12 +449,27 @@ static bool open_stream(struct stream *stream, int *from, int to, const char *na
     return stream->data != NULL;
 }
 
+// The run that ended is recorded, or nobody records it: the next one begins, if there is one.
+static void run_next(struct command *c) {
+    struct runs *runs = c->runs;
+    if (!runs || c->ended_ms == 0 || c->concluded || (c->recording && !c->put)) {
+        return;
+    }
+    if (runs_go_on(runs, c->child) && runs_start(runs, c->child, c->argv, false) == 0) {
+        c->ended_ms = 0;
+        c->put = false;
+    } else if (c->recording) {
+        check(c, transfer_taken(&c->transfer, conclude(c)));
+    }
+}
+
 // Whether there is something to wait for. A tick may end the recording, the last thing of all: so
 // it comes before the question.
 static bool goes_on(struct command *c, int64_t now) {
     if (c->recording) {
         check(c, transfer_tick(&c->transfer, now));
     }
+    run_next(c);
     return !is_done(c);
 }
 
@@ -443,10 +482,11 @@ static void run_loop(struct command *c) {
 }
 
 void command_run(struct child *child, char *const *argv, const struct command_record *record,
-                 struct term *term) {
+                 struct runs *runs, struct term *term) {
     struct command c = {.child = child,
                         .argv = argv,
                         .record = record,
+                        .runs = runs,
                         .term = term,
                         .since_ms = -1,
                         .input = {.name = argv[0], .fd = -1, .ended = true}};

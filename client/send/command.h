@@ -5,7 +5,7 @@
 // it runs on, and its output passes through.
 #pragma once
 
-#include "client/send/child.h"
+#include "client/send/runs.h"
 #include "client/send/steps.h"
 #include "client/send/transfer.h"
 #include "protocol/wire/hello.h"
@@ -34,5 +34,8 @@ struct command_record {
 // Stays with the running `child` until it has ended and everything is sent; takes its pipes.
 // Without pipes there are no lines. `argv` is its command line; `record` NULL: it is not recorded.
 // After it the child has its status.
+//
+// With `runs` (NULL: none) it stays for all of them: the child is the first one of them, started.
+// Their ranges are of our own process, so that they are side by side.
 void command_run(struct child *child, char *const *argv, const struct command_record *record,
-                 struct term *term);
+                 struct runs *runs, struct term *term);

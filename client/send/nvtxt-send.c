@@ -297,18 +297,19 @@ static enum outcome resume(struct send_arguments *args, struct term *term) {
 
 // The command runs already: a failure here only keeps it from being recorded.
 static void run_command(struct send_arguments *args, struct term *term, struct child *child,
-                        struct steps *steps, struct session_folder *folder, int64_t begun_ns) {
+                        struct runs *runs, struct steps *steps, struct session_folder *folder) {
     struct spool spool = {.dir_fd = -1};
     struct nvtxt_hello hello;
     struct command_record record = {.transfer = &args->transfer,
                                     .text = &args->text,
                                     .hello = &hello,
-                                    .begun_ns = begun_ns,
+                                    .begun_ns = runs->begun_ns,
                                     .label = args->range,
                                     .has_color = args->range && args->has_color,
                                     .steps = args->steps ? steps : NULL,
                                     .records_itself = args->nvtx};
-    bool good = make_hello(args, term, args->command[0], (uint32_t)child->pid, &hello) == 0;
+    uint32_t pid = runs->wanted > 0 ? args->pid : (uint32_t)child->pid;
+    bool good = make_hello(args, term, args->command[0], pid, &hello) == 0;
     if (good) {
         session_folder_note(folder, &hello, *args->session ? args->session : hello.session);
     }
@@ -321,7 +322,7 @@ static void run_command(struct send_arguments *args, struct term *term, struct c
                      spool.fault, args->command[0]);
         }
     }
-    command_run(child, args->command, good ? &record : NULL, term);
+    command_run(child, args->command, good ? &record : NULL, runs->wanted > 0 ? runs : NULL, term);
     spool_close(&spool);
 }
 
@@ -434,13 +435,45 @@ static int fail_to_start(const struct send_arguments *args, struct term *term, i
     return r == ENOENT ? 127 : r > 0 ? 126 : outcome_exit_status(OUTCOME_SYSTEM);
 }
 
-// Returns the exit status.
-static int send_command(struct send_arguments *args, struct term *term) {
-    struct child child;
+// How the command ended: by its status, or as it was ended.
+static int end_likewise(const struct runs *runs, struct child *child) {
+    if (runs->wanted > 0 && !runs->left_out) {
+        return child->asked_to_end ? 128 + child->asked_to_end : 0; // between two runs; or all done
+    }
+    child_die_likewise(child);
+    return child_exit_code(child);
+}
+
+// With --repeat: what comes before the runs that are recorded. Returns as child_start().
+static int begin_runs(struct runs *runs, struct child *child, const struct send_arguments *args,
+                      struct term *term) {
+    *runs = (struct runs){.wanted = (size_t)args->repeat,
+                          .warm_ups = (size_t)args->warm_ups,
+                          .ignore_failure = args->ignore_failure};
+    *child = (struct child){.out = -1, .err = -1, .signals = -1};
+    int r = runs->wanted > 0 ? runs_begin(runs) : 0;
+    return r ?: runs_warm_up(runs, child, args->command, term);
+}
+
+// Says what the runs took, and how to see each of them.
+static void say_runs(const struct runs *runs, const struct child *child,
+                     const struct send_arguments *args, struct term *term) {
+    if (runs->wanted == 0 || args->transfer.quiet) {
+        return;
+    }
+    runs_print(runs, child, args->range, term);
+    if (runs->count > 1 && (args->transfer.connected_before || args->spool)) {
+        runs_print_hint(args->range, term);
+    }
+}
+
+// Runs it with what it needs to be recorded. Returns the exit status.
+static int record_command(struct send_arguments *args, struct term *term, struct child *child,
+                          struct runs *runs) {
     struct steps steps = {.fd = -1};
     struct nvtx_run nvtx = {.is_private = false};
     struct session_folder folder;
-    bool pipes = has_lines(args), all = true;
+    bool all = true;
     session_folder_begin(&folder, args->session_folder, term);
     if (args->steps) { // without it the command runs all the same
         (void)steps_begin(&steps, term);
@@ -449,16 +482,16 @@ static int send_command(struct send_arguments *args, struct term *term) {
     if (args->nvtx) {
         begin_nvtx(args, &nvtx, term);
     }
-    int64_t begun_ns = nvtxt_realtime_ns();
-    int r = child_start(&child, args->command, pipes);
+    int r = runs_start(runs, child, args->command, has_lines(args));
     if (r == 0) {
-        run_command(args, term, &child, &steps, &folder, begun_ns);
+        run_command(args, term, child, runs, &steps, &folder);
+        say_runs(runs, child, args, term);
     }
     steps_end(&steps);
-    child_close(&child);
-    bool goes_on = r == 0 && signals_init() == 0 && !child.interrupted;
+    child_close(child);
+    bool goes_on = r == 0 && signals_init() == 0 && !child->interrupted;
     if (goes_on) {
-        child_release_signals(&child);
+        child_release_signals(child);
     }
     if (r == 0 && *nvtx.folder) {
         send_rest(args, term, &nvtx, goes_on);
@@ -469,11 +502,29 @@ static int send_command(struct send_arguments *args, struct term *term) {
     session_folder_end(&folder, all, term);
     if (r != 0) {
         (void)nvtx_run_leave_folder(&nvtx);
-        return fail_to_start(args, term, r);
     }
-    child_die_likewise(&child);
-    bool lacks = args->nvtx && args->transfer.too_old && child_exit_code(&child) == 0;
-    return lacks ? outcome_exit_status(OUTCOME_PROTOCOL) : child_exit_code(&child);
+    if (r != 0 || runs->error != 0) {
+        return fail_to_start(args, term, r ?: runs->error);
+    }
+    int code = end_likewise(runs, child);
+    bool lacks = args->nvtx && args->transfer.too_old && code == 0;
+    return lacks ? outcome_exit_status(OUTCOME_PROTOCOL) : code;
+}
+
+// Returns the exit status.
+static int send_command(struct send_arguments *args, struct term *term) {
+    struct child child;
+    struct runs runs;
+    int status;
+    int r = begin_runs(&runs, &child, args, term);
+    if (r == 0 && !runs.stopped) {
+        status = record_command(args, term, &child, &runs);
+    } else {
+        child_close(&child);
+        status = r != 0 ? fail_to_start(args, term, r) : end_likewise(&runs, &child);
+    }
+    runs_deinit(&runs);
+    return status;
 }
 
 static enum outcome send_inputs(struct send_arguments *args, struct term *term) {

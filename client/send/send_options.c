@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/send/runs.h"
 #include "protocol/lang/names.h"
 #include "protocol/text/forms.h"
 
@@ -15,6 +16,7 @@ static void print_help(void) {
           "Sends NVTXT, logs or a command's run to nvtxtd. '-' or no FILE: stdin.\n"
           "      --mark TEXT, --payload N            send a marker with the present time\n"
           "      --range TEXT -- COMMAND, --steps -- make...  a range; one for each command\n"
+          "      --repeat N [--warmup N] [--ignore-failure]   runs of --range, with figures\n"
           "      --nvtx [--record-output] -- COMMAND, --nvtx --print    programs with NVTX\n"
           "      --session-folder DIR  where COMMAND's files *.nvtxt are sent from, kept\n"
           "      --socket PATH        data socket (else $NVTXT_SOCKET, yours, the system's)\n"
@@ -31,8 +33,7 @@ static void print_help(void) {
           "      --level-pattern REGEX=COLOR|none      colour of lines; none: no usual ones\n"
           "  -q, --quiet, -v, --verbose  print no diagnostics; say which daemon is used\n"
           "      --mode lerp --ns-a A --ns-b B --nvtxt-a a --nvtxt-b b   map times of\n"
-          "      --mode lin  --ns-a A --freq F --nvtxt-a a               another clock\n"
-          "      --help, --version\n"
+          "      --mode lin --ns-a A --freq F --nvtxt-a a  other clocks; --help, --version\n"
           "Exit status: COMMAND's, 126, 127; 0 stored; 1 errors; 64 usage; 65 bad FILE; 66\n"
           "none; 69 no daemon; 73 no spool; 74 I/O; 75 later; 76 refused; 77 forbidden.\n",
           stdout);
@@ -117,6 +118,11 @@ static const struct nvtxt_option rows[] = {
     {"payload", 0, NVTXT_OPTION_OTHER, .at = AT(payload), .wanted = "a decimal number",
      .take = take_payload},
     {"range", 0, NVTXT_OPTION_TEXT, .at = AT(range)},
+    {"repeat", 0, NVTXT_OPTION_NUMBER, .at = AT(repeat), .wanted = "a number of runs, 1 to 100000",
+     .least = 1, .most = RUNS_MOST},
+    {"warmup", 0, NVTXT_OPTION_NUMBER, .at = AT(warm_ups),
+     .wanted = "a number of runs, 0 to 100000", .most = RUNS_MOST},
+    {"ignore-failure", 0, NVTXT_OPTION_FLAG, .at = AT(ignore_failure)},
     {"steps", 0, NVTXT_OPTION_FLAG, .at = AT(steps)},
     {"nvtx", 0, NVTXT_OPTION_FLAG, .at = AT(nvtx)},
     {"print", 0, NVTXT_OPTION_FLAG, .at = AT(print)},
@@ -202,6 +208,12 @@ static const char *find_shell_contradiction(const struct send_arguments *args, b
     }
     if (args->payload && !args->mark) {
         return "--payload belongs to --mark";
+    }
+    if (args->repeat > 0 && !args->range) {
+        return "--repeat belongs to --range: the runs are ranges of that name";
+    }
+    if ((args->warm_ups > 0 || args->ignore_failure) && args->repeat == 0) {
+        return "--warmup and --ignore-failure belong to --repeat";
     }
     if ((args->range || args->steps) && !args->command) {
         return "--range and --steps are followed by '--' and a command";

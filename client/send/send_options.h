@@ -21,6 +21,9 @@ struct send_arguments {
     const char *mark;    // TEXT; NULL: none
     const char *payload; // of the mark; NULL: none
     const char *range;   // TEXT; NULL: a command's range has its command line
+    int64_t repeat;      // runs of the command; 0: one, without figures
+    int64_t warm_ups;    // ... and before them
+    bool ignore_failure; // ... also when one fails
     bool steps;
     bool nvtx;                  // the command's NVTX calls are recorded
     bool print;                 // ... no command: print the variables for it

@@ -114,13 +114,14 @@ PAGES = {
         "nvtxt-send build.nvtxt": Note(status=1),
         "nvtxt-send --range": prints("^error: a saved backup$"),
         "nvtxt-send --steps": prints("^made two$"),
+        "nvtxt-send --repeat": prints("gzip: 5 runs, after 1 for warm-up$"),
         "nvtxt-send --resume": Note(before="mkdir -m 700 spool"),
         "nvtxt-send -- make": prints("^made two$"),
         "nvtxt-send --nvtx": prints(SOLVED, before=COMPILE + "; cp solver train"),
     }, before=DAEMON, programs={"logger": LOGGER, "journalctl": JOURNAL},
         places={"/var/spool/logger": "spool", "/var/log/syslog.1": "syslog.1"},
         files={"build.nvtxt": "@Marker, Time, ProcessId, Message\nMarker, 1, $Pid, \"a\"\nMarker, 2, 42, \"b\"\n",
-               "backup.sh": BACKUP, "Makefile": MAKEFILE, "syslog.1": "Nov 20 10:00:00 host kernel: booted\n",
+               "data": "some data\n", "backup.sh": BACKUP, "Makefile": MAKEFILE, "syslog.1": "Nov 20 10:00:00 host kernel: booted\n",
                "access.log": "127.0.0.1 - - [21/Nov/2026:08:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n"}),
 
     "man/nvtxt-ship.1": Page({
