@@ -19,7 +19,6 @@ struct maker {
     uint8_t *is_run;     // owned; by event
     uint32_t *near;      // owned; by event: the step or run at or above it, or REPORT_NONE
     uint8_t *has_near;   // owned; by event
-    uint32_t *of_run;    // owned; by event: the build of a run, or REPORT_NONE
     uint32_t *of_source; // owned; the build of steps that lead to no run, or REPORT_NONE
     uint32_t *run_of;    // owned; the first run of each source, or REPORT_NONE
     uint32_t *run_above; // owned; by step: the run right above it, or REPORT_NONE
@@ -115,7 +114,8 @@ static int build_of_top(struct maker *maker, uint32_t step, uint32_t *build) {
     uint32_t source = maker->capture->events[builds->steps[step].event].source;
     uint32_t run = maker->run_above[step];
     run = run != REPORT_NONE ? run : maker->run_of[source];
-    uint32_t *place = run != REPORT_NONE ? &maker->of_run[run] : &maker->of_source[source];
+    uint32_t *place =
+        run != REPORT_NONE ? &maker->builds->build_of_run[run] : &maker->of_source[source];
     if (*place == REPORT_NONE) {
         if (nvtxt_grow(&builds->builds, &maker->room, builds->count + 1, sizeof(*builds->builds)) <
             0) {
@@ -345,15 +345,15 @@ static bool make_room(struct maker *maker) {
     maker->is_run = calloc(events, 1);
     maker->has_near = calloc(events, 1);
     maker->near = malloc(events * sizeof(uint32_t));
-    maker->of_run = malloc(events * sizeof(uint32_t));
+    maker->builds->build_of_run = malloc(events * sizeof(uint32_t));
     maker->of_source = malloc(sources * sizeof(uint32_t));
     maker->run_of = malloc(sources * sizeof(uint32_t));
     if (!maker->builds->step_of || !maker->is_run || !maker->has_near || !maker->near ||
-        !maker->of_run || !maker->of_source || !maker->run_of) {
+        !maker->builds->build_of_run || !maker->of_source || !maker->run_of) {
         return false;
     }
     memset(maker->builds->step_of, 0xFF, events * sizeof(uint32_t));
-    memset(maker->of_run, 0xFF, events * sizeof(uint32_t));
+    memset(maker->builds->build_of_run, 0xFF, events * sizeof(uint32_t));
     memset(maker->of_source, 0xFF, sources * sizeof(uint32_t));
     memset(maker->run_of, 0xFF, sources * sizeof(uint32_t));
     mark_runs(maker);
@@ -373,7 +373,6 @@ int report_builds_init(struct report_builds *builds, const struct report_model *
     free(maker.is_run);
     free(maker.has_near);
     free(maker.near);
-    free(maker.of_run);
     free(maker.of_source);
     free(maker.run_of);
     free(maker.run_above);
@@ -386,5 +385,6 @@ void report_builds_deinit(struct report_builds *builds) {
     free(builds->steps);
     free(builds->held);
     free(builds->step_of);
+    free(builds->build_of_run);
     *builds = (struct report_builds){0};
 }

@@ -46,7 +46,9 @@ struct report_builds {
     size_t step_count;
     struct report_held *held;
     size_t held_count;
-    uint32_t *step_of; // by event: index of its step, or REPORT_NONE; NULL without builds
+    // By event: the index of its step, and the build whose run it is, or REPORT_NONE. Both NULL
+    // where no event has a parent in another process.
+    uint32_t *step_of, *build_of_run;
 };
 
 // Returns 0 or -ENOMEM; deinit is fine after both.

@@ -221,6 +221,25 @@ static void put_threads(struct data *data) {
     report_json_end_array(&data->json);
 }
 
+static void put_builds(struct data *data) {
+    const struct report_builds *builds = &data->items->lanes.builds;
+    const struct report_capture *capture = data->model->capture;
+    char made[REPORT_SOURCE_NAME];
+    if (builds->count == 0) {
+        return;
+    }
+    report_json_array(&data->json, "builds");
+    for (size_t i = 0; i < builds->count; i++) {
+        const struct report_build *build = &builds->builds[i];
+        bool has_run = build->run != REPORT_NONE;
+        report_json_slice(&data->json, NULL,
+                          has_run ? report_event_text(capture, &capture->events[build->run])
+                                  : report_source_name(&capture->sources[build->source], made));
+        drain_full(data);
+    }
+    report_json_end_array(&data->json);
+}
+
 static void put_lanes(struct data *data) {
     const struct page_lanes *lanes = &data->items->lanes;
     report_json_array(&data->json, "lanes");
@@ -234,6 +253,10 @@ static void put_lanes(struct data *data) {
         }
         if (lane->kind == REPORT_PUSH_POP) {
             report_json_uint(&data->json, "domain", lane->domain);
+        }
+        if (lane->build != REPORT_NONE) {
+            report_json_uint(&data->json, "build", lane->build);
+            report_json_uint(&data->json, "job", lane->job);
         }
         if (lane->category != REPORT_NONE) {
             report_json_uint(&data->json, "category", lane->category);
@@ -443,6 +466,7 @@ static int put_object(struct data *data) {
     put_colors(data);
     put_categories(data);
     put_threads(data);
+    put_builds(data);
     put_lanes(data);
     put_iterations(data);
     page_hidden_put(json, &data->hidden, data->names);

@@ -135,14 +135,15 @@ static int walk_events(struct walk *walk) {
 int page_items_init(struct page_items *items, const struct report_model *model, size_t most) {
     struct walk walk = {.to = items, .model = model};
     *items = (struct page_items){0};
-    page_lanes_init(&items->lanes, model->capture);
+    int r = page_lanes_init(&items->lanes, model);
     find_span(items, model);
     if (model->selected > most) {
         walk.part = ((uint64_t)items->last - (uint64_t)items->first) / PARTS + 1;
     }
     items->items = malloc((model->selected + 1) * sizeof(*items->items));
     walk.item_of = malloc((model->count + 1) * sizeof(*walk.item_of));
-    int r = items->items && walk.item_of ? walk_events(&walk) : nvtxt_origin(-ENOMEM);
+    r = items->items && walk.item_of ? r : nvtxt_origin(-ENOMEM);
+    r = r ?: walk_events(&walk);
     r = r ?: page_lanes_sort(&items->lanes);
     for (size_t i = 0; i < walk.last_count; i++) {
         free(walk.lasts[i].item);

@@ -9,8 +9,9 @@
 #include "protocol/base/origin.h"
 #include "protocol/table/arrays.h"
 
-void page_lanes_init(struct page_lanes *lanes, const struct report_capture *capture) {
-    *lanes = (struct page_lanes){.capture = capture};
+int page_lanes_init(struct page_lanes *lanes, const struct report_model *model) {
+    *lanes = (struct page_lanes){.capture = model->capture};
+    return report_builds_init(&lanes->builds, model);
 }
 
 void page_lanes_deinit(struct page_lanes *lanes) {
@@ -20,6 +21,8 @@ void page_lanes_deinit(struct page_lanes *lanes) {
     nvtxt_map_deinit(&lanes->marks);
     nvtxt_map_deinit(&lanes->push_pop);
     nvtxt_map_deinit(&lanes->start_end);
+    nvtxt_map_deinit(&lanes->jobs);
+    report_builds_deinit(&lanes->builds);
     nvtxt_map_deinit(&lanes->by_category);
     *lanes = (struct page_lanes){0};
 }
@@ -55,18 +58,46 @@ static int add_lane(struct page_lanes *lanes, const struct page_lane *lane, stru
     return nvtxt_map_set(map, key, *number);
 }
 
+// Sets build, job and process of a step's or a run's lane. False: it is neither.
+static bool find_job(const struct page_lanes *lanes, const struct report_event *event,
+                     struct page_lane *lane) {
+    const struct report_builds *builds = &lanes->builds;
+    const struct report_capture *capture = lanes->capture;
+    size_t index = (size_t)(event - capture->events);
+    if (!builds->step_of) {
+        return false;
+    }
+    lane->build = builds->build_of_run[index];
+    if (builds->step_of[index] != REPORT_NONE) {
+        const struct report_build_step *step = &builds->steps[builds->step_of[index]];
+        lane->build = step->build;
+        lane->job = step->below == 0 ? step->slot : 0;
+    }
+    if (lane->build == REPORT_NONE) {
+        return false;
+    }
+    const struct report_build *build = &builds->builds[lane->build];
+    uint32_t first = build->run != REPORT_NONE ? build->run : builds->steps[build->first].event;
+    lane->process = capture->threads[capture->events[first].thread].process;
+    return true;
+}
+
 int page_lanes_of(struct page_lanes *lanes, const struct report_event *event, uint32_t *number) {
     const struct report_capture *capture = lanes->capture;
     struct page_lane lane = {.kind = event->kind,
                              .process = capture->threads[event->thread].process,
                              .thread = event->thread,
                              .domain = capture->names[event->name].domain,
-                             .category = REPORT_NONE};
+                             .category = REPORT_NONE,
+                             .build = REPORT_NONE};
     struct nvtxt_map *map = &lanes->marks;
     uint64_t key = event->thread;
     if (event->kind == REPORT_PUSH_POP) {
         map = &lanes->push_pop;
         key = both(event->thread, lane.domain);
+    } else if (event->kind == REPORT_START_END && find_job(lanes, event, &lane)) {
+        map = &lanes->jobs;
+        key = both(lane.build, lane.job);
     } else if (event->kind == REPORT_START_END) {
         int r = page_category_of(lanes, event, &lane.category);
         if (r != 0) {
@@ -112,7 +143,8 @@ static int compare(const void *a, const void *b) {
         order = NVTXT_ORDER(one->thread, two->thread) ?: NVTXT_ORDER(one->kind, two->kind);
         order = order ?: nvtxt_slice_order(domains[one->domain], domains[two->domain]);
     } else if (order == 0) {
-        order = compare_categories(x->lanes, one->category, two->category);
+        order = NVTXT_ORDER(one->build, two->build) ?: NVTXT_ORDER(one->job, two->job);
+        order = order ?: compare_categories(x->lanes, one->category, two->category);
     }
     return order ?: NVTXT_ORDER(x->number, y->number);
 }

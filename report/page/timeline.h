@@ -12,21 +12,25 @@
 #include "protocol/base/slice.h"
 #include "protocol/table/hash.h"
 #include "protocol/text/out.h"
-#include "report/model/model.h"
+#include "report/model/builds.h"
 #include "report/stats/reports.h"
 #include "report/table/json.h"
 
 // ---- Lanes --------------------------------------------------------------------------------------
 
-// The lanes that the page draws: the marks of a thread, the push/pop ranges of a thread and domain,
-// the start/end ranges of a process and category. They stand in the order of the picture: process;
-// in it start/end ranges by category; then by thread its marks, then its push/pop ranges by domain.
+// The lanes that the page draws: the steps of a job slot of a build, the marks of a thread, the
+// push/pop ranges of a thread and domain, other start/end ranges of a process and category. They
+// stand in the order of the picture: process, which of a build is that of its run; in it the builds
+// by job; then start/end ranges by category; then by thread its marks, then its push/pop ranges by
+// domain.
 struct page_lane {
     uint8_t kind;      // enum report_kind
     uint32_t process;  // index in the capture
     uint32_t thread;   // the same; of start/end ranges not used
     uint32_t domain;   // of push/pop ranges
     uint32_t category; // of start/end ranges: an index of page_category; REPORT_NONE: none
+    uint32_t build;    // of steps and runs: its index; REPORT_NONE: of no build
+    uint32_t job;      // of steps: the slot; 0: of the run, and of steps with steps below them
 };
 
 // A category of events that are drawn: its number, and its name in a scope.
@@ -36,15 +40,17 @@ struct page_category {
 
 struct page_lanes {
     const struct report_capture *capture; // borrowed
-    struct page_lane *lanes;              // owned; in their order after page_lanes_sort()
+    struct report_builds builds;
+    struct page_lane *lanes; // owned; in their order after page_lanes_sort()
     size_t count;
     uint32_t *place; // owned: from the number of page_lanes_of() to the place in the order
     struct page_category *categories; // owned; as they came
     size_t category_count;
-    struct nvtxt_map marks, push_pop, start_end, by_category;
+    struct nvtxt_map marks, push_pop, start_end, jobs, by_category;
 };
 
-void page_lanes_init(struct page_lanes *lanes, const struct report_capture *capture);
+// Returns 0 or -ENOMEM; deinit is fine after both.
+int page_lanes_init(struct page_lanes *lanes, const struct report_model *model);
 void page_lanes_deinit(struct page_lanes *lanes); // fine when zeroed
 
 // The index of the category of an event; REPORT_NONE: it has none. Returns 0 or -ENOMEM.
@@ -109,8 +115,8 @@ static inline uint64_t page_zigzag(uint64_t value) {
 // Names and tables are JSON; what each item has is in columns. No text of others can end the
 // element: `<`, `>`, `&`, U+2028 and U+2029 are written as \u and four digits. The members:
 // version, events, items, first, last, utcBase, domains, names, colors, categories, processes,
-// threads, lanes, iterations, hidden (if events are merged), columns; flame stands after them.
-// assets/data.js reads it.
+// threads, builds (if there are any), lanes, iterations, hidden (if events are merged), columns;
+// flame stands after them. assets/data.js reads it.
 
 // `*names`, which the caller frees, is the number of each name of the capture in `names`, or
 // REPORT_NONE. Returns 0 or -ENOMEM; a failure of the output is in `out`.

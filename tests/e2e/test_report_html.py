@@ -9,6 +9,7 @@ import re
 import subprocess
 import zlib
 
+from builds import Build, Store
 from client import Folder, contains, program
 from lib import Daemon, equal, run, wait_for
 from report import F1, OLD_EXPORT, f1, make_export, make_segments, make_store, report
@@ -539,6 +540,35 @@ def test_a_live_store_has_a_page():
             equal(data_of(root)["events"] >= 16, True)
         daemon.settled()
         check_page(daemon.store)
+
+
+def test_steps_are_in_the_lanes_of_their_jobs():
+    with Folder() as folder:
+        store = Store()
+        build = Build(store, 4, jobs=3)
+        other = store.source()
+        store.range(other, build.start, build.end, "no step", 77)
+        path = store.save(folder, "a.sqlite")
+        data = data_of(page(path)[1])
+        equal(data["builds"], ["make -j3"])
+        lanes = data["lanes"]
+        jobs = [lane["job"] for lane in lanes if "build" in lane]
+        equal(jobs, list(range(len(jobs))))
+        equal({lane["process"] for lane in lanes if "build" in lane},
+              {lane["process"] for lane in lanes if lane.get("job") == 0})
+        items = {item["row"]: item for item in items_of(data)}
+        makes = {step["under"] for step in build.steps}
+        ends = {}
+        for step in sorted(build.steps, key=lambda step: (step["start"], step["row"])):
+            lane = items[step["row"]]["lane"]
+            equal(lane["job"] == 0, step["key"] in makes, step)
+            if lane["job"]:
+                # One step at a time; the process that is shown is the step's own.
+                equal(ends.get(lane["job"], 0) <= step["start"], True, step)
+                ends[lane["job"]] = step["end"]
+        equal((items[build.head]["lane"]["job"], "build" in items[len(store.events)]["lane"]), (0, False))
+    with Folder() as folder:
+        equal("builds" in data_of(page(f1(folder))[1]), False)
 
 
 def test_columns_without_values_say_why():

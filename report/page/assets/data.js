@@ -136,6 +136,7 @@ class Capture {
         for (const table of ["domains", "colors", "categories", "processes", "threads", "lanes"]) {
             this[table] = json[table];
         }
+        this.builds = json.builds ?? [];
         this.flame = json.flame;
         this.names = json.names.concat(json.flame.names); // those of items, and others of paths
         this.firstNs = BigInt(json.first);

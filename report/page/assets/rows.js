@@ -61,6 +61,7 @@ function processLabel(capture, index) {
 
 function laneLabel(capture, index) {
     const lane = capture.lanes[index];
+    if (lane.build !== undefined) return lane.job ? `job ${lane.job}` : "makes";
     if (lane.kind === START_END) {
         const category = lane.category === undefined ? null : capture.categories[lane.category];
         if (!category) return "start/end ranges";
@@ -71,12 +72,25 @@ function laneLabel(capture, index) {
     return lane.domain ? `${thread}, domain “${capture.domains[lane.domain]}”` : thread;
 }
 
+// The process of an item: the lane of a step has that of its build's run.
+function processOf(capture, item) {
+    const lane = capture.lanes[capture.lane[item]];
+    const thread = lane.build === undefined ? NONE : capture.begunOn[item] - 1;
+    return thread < 0 ? lane.process : capture.threads[thread].process;
+}
+
+// The lanes of a build have a heading of their own.
+function headingLabel(capture, lane) {
+    return lane.build === undefined ? processLabel(capture, lane.process) : capture.builds[lane.build];
+}
+
 // The thread of an item, for sentences: of a start/end range the one that began it.
 function ownerLabel(capture, item) {
     const lane = capture.lanes[capture.lane[item]];
     const thread = lane.kind === START_END ? capture.begunOn[item] - 1 : lane.thread;
-    if (thread < 0) return processLabel(capture, lane.process);
-    const of = capture.processes.length > 1 ? ` of ${processLabel(capture, lane.process)}` : "";
+    const process = processOf(capture, item);
+    if (thread < 0) return processLabel(capture, process);
+    const of = capture.processes.length > 1 ? ` of ${processLabel(capture, process)}` : "";
     return threadLabel(capture, thread) + of;
 }
 
@@ -85,10 +99,12 @@ class Layout {
         this.capture = capture;
         this.rows = [];
         this.rowOf = new Uint32Array(capture.count);
-        let process = NONE;
+        let before = {};
         capture.lanes.forEach((lane, index) => {
-            if (lane.process !== process) this.rows.push(new Row(NONE, processLabel(capture, lane.process), 0));
-            process = lane.process;
+            if (lane.process !== before.process || lane.build !== before.build) {
+                this.rows.push(new Row(NONE, headingLabel(capture, lane), 0));
+            }
+            before = lane;
             this.rows.push(new Row(NONE, laneLabel(capture, index), 1));
             this.addLane(index, lane.kind);
         });

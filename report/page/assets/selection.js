@@ -73,7 +73,7 @@ class SelectionBar {
         const gap = this.gap(item);
         if (gap) add("Gap", gap);
         add(capture.kind(item) === START_END ? "Begun on" : "Thread", ownerLabel(capture, item));
-        add("Process", processLabel(capture, capture.lanes[capture.lane[item]].process));
+        add("Process", processLabel(capture, processOf(capture, item)));
         const domain = capture.names[capture.name[item]][0];
         if (domain) add("Domain", capture.domains[domain]);
         const category = capture.category[item] && capture.categories[capture.category[item] - 1];
