@@ -11,7 +11,7 @@
 //     model               order, stacks, times          ncurep        results, open ranges
 //     catalogue, metric   values of a scope, derived ones
 //     text, section       files of sections, laid out
-//     table, stats        tables; figures as tables
+//     table, stats, logs  tables; figures as tables; patterns of lines of logs
 //     diff                what two captures differ in
 //     rule                what is wrong
 //     render              results in each format, also those of Nsight Compute

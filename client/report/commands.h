@@ -23,6 +23,7 @@ enum report_command_bit {
     REPORT_HTML = 512,
     REPORT_SERVE = 1024,
     REPORT_NVTX_STATE = 2048,
+    REPORT_LOGS = 4096,
 };
 
 enum report_format {
@@ -51,6 +52,8 @@ enum report_format {
       "the selected events, one each")                                                             \
     X(REPORT_STATS, "stats", stats, REPORT_TABLE, "STORE...", 0, SIZE_MAX,                         \
       "tables; default nvtx_sum")                                                                  \
+    X(REPORT_LOGS, "logs", logs, REPORT_TABLE, "STORE...", 0, SIZE_MAX,                            \
+      "patterns of the lines of logs")                                                             \
     X(REPORT_METRICS, "metrics", metrics, REPORT_TABLE, "STORE...", 0, SIZE_MAX,                   \
       "values of metrics")                                                                         \
     X(REPORT_SOURCE, "source", source, REPORT_TABLE, "STORE...", 0, SIZE_MAX,                      \

@@ -18,10 +18,9 @@ static void print_program(void) {
     fputs("\n"
           "'nvtxt-report COMMAND --help' has the options of a command. By topic:\n"
           "  which events    --nvtx-include, --within, --last, --pid, ...; nvtxt-filter(7)\n"
-          "  output          --format FORMAT, --csv, -o FILE, --print-units, ...\n"
+          "  output          --format FORMAT, --csv, -o FILE, ...; --help, --version\n"
           "  metrics         --metrics LIST, --define NAME=EXPR, ...; nvtxt-metrics(7)\n"
           "  sections, rules --section LIST, --rule LIST; nvtxt-section(5), nvtxt-rule(5)\n"
-          "  about it        --help, --version; nvtxt-report(1)\n"
           "Exit status: 0 done; 1 faults; 2 a finding or a regression; 3 inconclusive; 64\n"
           "to 75: see nvtxt-report(1). Without a STORE: the one of 'nvtxt-ctl where'.\n",
           stdout);

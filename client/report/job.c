@@ -17,7 +17,6 @@
 #include "client/locate/find.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/origin.h"
-#include "report/load/load.h"
 #include "report/model/iterations.h"
 
 void report_job_keep_memory(void) {
@@ -145,6 +144,35 @@ static enum outcome resolve_files(struct report_job *job, struct report_capture 
     return r < 0 ? fail(job->term, r) : OUTCOME_DONE;
 }
 
+// The patterns of lines are counted while the stores are read. Not for the lines of one pattern,
+// which stand in order of time.
+static bool counts_lines(const struct report_job *job) {
+    const struct report_options *options = job->options;
+    return options->command->bit == REPORT_LOGS && !options->pattern &&
+           report_selects_alone(&options->selection);
+}
+
+static enum outcome take_lines(struct report_job *job) {
+    char sentence[REPORT_SENTENCE_BYTES] = "";
+    struct report_fault fault = {0};
+    struct lines_wanted wanted = {job->stores, job->store_count, &job->options->selection, 0, 0};
+    report_selection_span(wanted.selection, nvtxt_realtime_ns(), &wanted.since_ns,
+                          &wanted.until_ns);
+    int r = report_patterns_new(&job->patterns, REPORT_PATTERNS_KEPT);
+    r = r ?: lines_read(job->patterns, &job->capture, &wanted, sentence, &fault);
+    if (r < 0) {
+        return fail(job->term, r);
+    }
+    if (r == LINES_REFUSED) {
+        return report_options_refuse(job->term, &fault);
+    }
+    if (*sentence && r != REPORT_INTERRUPTED) {
+        term_say(job->term, "%s", sentence);
+        offer_command(job, job->stores[0]);
+    }
+    return r == 0 ? OUTCOME_DONE : outcome_of_load(r);
+}
+
 // Reads the stores into a capture and its model.
 static enum outcome take_in(struct report_job *job, const char *const *paths, size_t count,
                             struct report_capture **capture, struct report_model **model) {
@@ -189,6 +217,9 @@ static enum outcome take_in_all(struct report_job *job) {
         return OUTCOME_USAGE;
     }
     input_raise_descriptors();
+    if (counts_lines(job)) {
+        return take_lines(job);
+    }
     if (job->options->command->bit != REPORT_DIFF) {
         return take_in(job, paths, count, &job->capture, &job->model);
     }
@@ -328,6 +359,7 @@ enum outcome report_job_run(const struct report_options *options, struct term *t
     report_model_free(job.new_model);
     report_capture_free(job.capture);
     report_capture_free(job.new_capture);
+    report_patterns_free(job.patterns);
     profiles_close(&job);
     nvtxt_buf_deinit(&job.refused);
     if (outcome != OUTCOME_DONE && signals_came()) {

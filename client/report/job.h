@@ -13,6 +13,7 @@
 #include "protocol/base/buf.h"
 #include "protocol/text/out.h"
 #include "report/launch/launches.h"
+#include "report/logs/patterns.h"
 
 struct report_job {
     const struct report_options *options;
@@ -23,6 +24,7 @@ struct report_job {
     // of BASE here and that of NEW below; else one capture of all stores. Selected already.
     struct report_capture *capture;
     struct report_model *model;
+    struct report_patterns *patterns; // of logs, counted already, where the capture has no events
     struct report_capture *new_capture;
     struct report_model *new_model;
     // Of report files of Nsight Compute, in their place: what of each file is looked at, one for
@@ -49,6 +51,27 @@ int report_job_scopes(const struct report_job *job, struct report_scopes **scope
 
 // Runs the command of the options from its stores to its output.
 enum outcome report_job_run(const struct report_options *options, struct term *term);
+
+// ---- Lines of logs (lines.c)
+// ---------------------------------------------------------------------
+//
+// Counts the patterns of logs while stores are read, so that memory grows with neither. It is for a
+// selection that each event alone decides about, see report_selects_alone().
+
+struct lines_wanted {
+    const char *const *stores;
+    size_t store_count;
+    const struct report_selection *selection;
+    int64_t since_ns, until_ns;
+};
+
+enum { LINES_REFUSED = 100 }; // an option of the selection; see the fault
+
+// Returns 0, a code of enum report_load_result with a sentence (REPORT_SENTENCE_BYTES),
+// LINES_REFUSED or -errno. The capture has no events then, but all that it says of sources; free it
+// in any case.
+int lines_read(struct report_patterns *patterns, struct report_capture **capture,
+               const struct lines_wanted *wanted, char *sentence, struct report_fault *fault);
 
 // ---- Report files of Nsight Compute among the words of a command --------------------------------
 

@@ -210,7 +210,7 @@ static int take_define(const struct nvtxt_option_value *value) {
 
 #define SELECTS                                                                                    \
     (REPORT_REPORT | REPORT_SUMMARY | REPORT_STATS | REPORT_EVENTS | REPORT_METRICS |              \
-     REPORT_SOURCE | REPORT_DIFF | REPORT_CHECK | REPORT_HTML | REPORT_SERVE)
+     REPORT_SOURCE | REPORT_DIFF | REPORT_CHECK | REPORT_HTML | REPORT_SERVE | REPORT_LOGS)
 #define EVERY ((SELECTS & ~(unsigned)REPORT_SERVE) | REPORT_LIST | REPORT_NVTX_STATE)
 #define HAS_FORMATS (EVERY & ~(unsigned)REPORT_HTML)
 #define COMPUTES                                                                                   \
@@ -289,6 +289,10 @@ const struct report_option report_options_table[] = {
      REPORT_STATS, "LIST", "columns with these percentiles, such as 50,99.9"},
     {OTHER("timeunit", time_unit, take_unit, "nsec, usec, msec or sec"), REPORT_STATS, "UNIT",
      "nsec (the default), usec, msec or sec"},
+    {{"pattern", 0, NVTXT_OPTION_TEXT, .at = AT(pattern)},
+     REPORT_LOGS,
+     "PATTERN",
+     "the lines of this pattern, with their values"},
     {LIST("section", sections), REPORT_REPORT | REPORT_SOURCE | REPORT_HTML | REPORT_LIST, "LIST",
      "these sections, by identifier or regex:RE"},
     {LIST("set", sets), REPORT_REPORT | REPORT_SOURCE | REPORT_HTML | REPORT_LIST, "LIST",

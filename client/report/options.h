@@ -40,6 +40,7 @@ struct report_options {
     const char *output; // -o, or the usual name of html; NULL: stdout
     struct report_words sections, sets, metrics, rules;
     struct report_words reports;     // -r
+    const char *pattern;             // of logs: the lines of this one; NULL: all patterns
     struct report_words percentiles; // digits, with a point or without: above 0, up to 100
     struct report_folder *folders;   // of sections and rules; none: the search path; owned
     size_t folder_count;

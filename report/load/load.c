@@ -238,6 +238,9 @@ static int load_all(struct report_load_state *load, const char *const *paths, si
         }
         r = load_file(load, &files->rows[i], sentence);
     }
+    if (r == REPORT_LOADED && report_load_part(load) != SQLITE_OK) {
+        r = no_memory(sentence);
+    }
     if (r == REPORT_LOADED && report_load_finish(load) < 0) {
         r = no_memory(sentence);
     }
@@ -250,7 +253,9 @@ int report_load(struct report_capture **capture, const char *const *paths, size_
                                      .rows_began = UINT64_MAX,
                                      .max_memory = options->max_memory,
                                      .taken_memory = options->taken_memory,
-                                     .interrupted = options->interrupted};
+                                     .interrupted = options->interrupted,
+                                     .part = options->part,
+                                     .context = options->context};
     struct files files = {0};
     *capture = NULL;
     *sentence = '\0';

@@ -20,7 +20,14 @@ struct report_load_options {
     uint64_t max_memory;        // bytes; 0: no bound
     uint64_t taken_memory;      // bytes of it that something else has
     bool (*interrupted)(void);  // asked now and then; NULL: never
+    // NULL: all events stay in the capture. Else it gets a part of them, as they were read, each
+    // REPORT_LOAD_PART or fewer, and they are forgotten, with their texts, when it returns: so the
+    // memory does not grow with the store. What the capture says of sources and threads may still
+    // become more, and has no order yet. Returns 0 or -ENOMEM.
+    int (*part)(void *context, struct report_capture *capture);
+    void *context;
 };
+#define REPORT_LOAD_PART 8192
 #define REPORT_LOAD_ALL ((struct report_load_options){.since_ns = INT64_MIN, .until_ns = INT64_MAX})
 
 #define REPORT_SENTENCE_BYTES 1024

@@ -69,7 +69,8 @@ int report_load_check(struct report_load_state *load) {
 uint64_t report_capture_bytes(const struct report_capture *capture) {
     const struct report_memory *memory = capture->memory;
     return whole(bytes_of_events((double)capture->event_count) +
-                 (double)store_arena_used(&memory->bytes) + bytes_of_parents(capture));
+                 (double)store_arena_used(&memory->bytes) +
+                 (double)store_arena_used(&memory->texts) + bytes_of_parents(capture));
 }
 
 void report_capture_free(struct report_capture *capture) {
@@ -90,6 +91,7 @@ void report_capture_free(struct report_capture *capture) {
     struct report_memory *memory = capture->memory;
     if (memory) {
         store_arena_deinit(&memory->bytes);
+        store_arena_deinit(&memory->texts);
     }
     free(memory);
     free(capture);

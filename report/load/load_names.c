@@ -11,7 +11,8 @@
 
 #include "store/db/sql.h"
 
-#define DOMAIN_BITS 40 // of an id that fits into a key together with its PID
+#define KEPT_BYTES ((size_t)2 << 20) // of memory for the next messages
+#define DOMAIN_BITS 40               // of an id that fits into a key together with its PID
 
 struct text_node {
     struct nvtxt_hash_node node;
@@ -35,9 +36,10 @@ static struct text_node *node_of(struct report_load_state *load, struct nvtxt_ha
     if (found) {
         return found;
     }
-    found = store_arena_make(&load->nodes, sizeof(*found));
-    const char *data =
-        found ? store_arena_copy(&load->memory->bytes, text.len ? text.data : "", text.len) : NULL;
+    bool message = table == &load->messages;
+    struct store_arena *bytes = message ? &load->memory->texts : &load->memory->bytes;
+    found = store_arena_make(message ? &load->message_nodes : &load->nodes, sizeof(*found));
+    const char *data = found ? store_arena_copy(bytes, text.len ? text.data : "", text.len) : NULL;
     if (!data || nvtxt_hash_add(table, &found->node, hash) < 0) {
         return NULL;
     }
@@ -395,6 +397,16 @@ void report_load_names_leave(struct report_load_state *load) {
     load->find_domain = load->find_string = NULL;
 }
 
+void report_load_names_forget(struct report_load_state *load) {
+    load->capture->message_count = load->capture->name_count = 0;
+    nvtxt_hash_reset(&load->messages);
+    nvtxt_map_clear(&load->names);
+    nvtxt_map_clear(&load->strings);
+    memset(load->near_texts, 0, sizeof(load->near_texts));
+    store_arena_reset(&load->message_nodes, KEPT_BYTES);
+    store_arena_reset(&load->memory->texts, KEPT_BYTES);
+}
+
 void report_load_names_deinit(struct report_load_state *load) {
     struct nvtxt_map *maps[] = {&load->names,        &load->processes,   &load->threads,
                                 &load->sources,      &load->file_scopes, &load->process_domains,
@@ -406,5 +418,6 @@ void report_load_names_deinit(struct report_load_state *load) {
     nvtxt_hash_deinit(&load->words);
     nvtxt_hash_deinit(&load->scopes);
     store_arena_deinit(&load->nodes);
+    store_arena_deinit(&load->message_nodes);
     free(load->last_names);
 }

@@ -3,6 +3,7 @@
 // One scan by rowid. Three more statements go along with it in the same order: the ranges whose end
 // was filled in, and which rows came from which source. Columns that a file lacks are NULL; the
 // columns of the extension `nvtx` are read only where a source had it.
+#include "report/load/load.h"
 #include "report/load/load_state.h"
 
 #include <stdio.h>
@@ -10,7 +11,8 @@
 
 #include "store/db/sql.h"
 
-#define CHECK_EVERY 4096 // rows
+#define CHECK_EVERY 4096             // rows
+#define PART_BYTES ((size_t)2 << 20) // of texts
 #define OPEN_ROW (INT64_C(1) << 39)
 
 enum column {
@@ -208,7 +210,7 @@ static int read_more(struct scan *scan, struct report_event *event) {
     if (scan->wide && sqlite3_column_type(row, JSON) != SQLITE_NULL) {
         json = (const char *)sqlite3_column_text(row, JSON);
         len = (size_t)sqlite3_column_bytes(row, JSON);
-        json = json ? store_arena_copy(&load->memory->bytes, json, len) : NULL;
+        json = json ? store_arena_copy(&load->memory->texts, json, len) : NULL;
         if (!json) {
             return SQLITE_NOMEM;
         }
@@ -333,6 +335,20 @@ static int take_row(struct scan *scan) {
     return rc ?: add_event(scan->load, &event);
 }
 
+int report_load_part(struct report_load_state *load) {
+    int r = load->part ? load->part(load->context, load->capture) : 0;
+    if (load->part) {
+        load->capture->event_count = load->capture->more_count = 0;
+        report_load_names_forget(load);
+    }
+    return r == 0 ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static bool part_is_full(const struct report_load_state *load) {
+    return load->part && (load->capture->event_count >= REPORT_LOAD_PART ||
+                          store_arena_used(&load->memory->texts) > PART_BYTES);
+}
+
 // A few rows may have texts that need all there is.
 static bool texts_are_long(const struct report_load_state *load) {
     return load->max_memory > 0 && report_load_texts(load) > load->max_memory;
@@ -345,6 +361,7 @@ static int scan_span(struct scan *scan, const struct store_span *span) {
         if (rc == SQLITE_OK && (i % CHECK_EVERY == 0 || texts_are_long(scan->load))) {
             rc = report_load_check(scan->load);
         }
+        rc = rc == SQLITE_OK && part_is_full(scan->load) ? report_load_part(scan->load) : rc;
     }
     rc = rc ?: report_load_check(scan->load);
     return store_sql_done(scan->rows, rc);

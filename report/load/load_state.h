@@ -23,7 +23,8 @@
 
 // What a capture owns beside its arrays.
 struct report_memory {
-    struct store_arena bytes; // all slices of the capture
+    struct store_arena bytes; // all slices of the capture but those of
+    struct store_arena texts; // messages and what few events have
 };
 
 struct report_grown { // how many elements the arrays of the capture have room for
@@ -50,11 +51,13 @@ struct report_load_diagnostic {
 
 struct report_load_state {
     struct report_capture *capture;
-    struct report_memory *memory;    // of the capture
-    struct store_read_window window; // of all sources
-    uint64_t max_memory;             // 0: no bound
-    uint64_t taken_memory;           // by something else
-    bool (*interrupted)(void);       // or NULL
+    struct report_memory *memory;                               // of the capture
+    struct store_read_window window;                            // of all sources
+    uint64_t max_memory;                                        // 0: no bound
+    uint64_t taken_memory;                                      // by something else
+    bool (*interrupted)(void);                                  // or NULL
+    int (*part)(void *context, struct report_capture *capture); // or NULL
+    void *context;
     struct report_grown room;
     bool windowed; // not all events are wanted
     bool too_large;
@@ -64,7 +67,8 @@ struct report_load_state {
     int64_t rows_expected;
     bool rows_counted;
     uint64_t row_texts, rows_began;
-    struct store_arena nodes; // of the tables below
+    struct store_arena nodes; // of the tables below but the first
+    struct store_arena message_nodes;
     struct nvtxt_hash messages, words, scopes;
     struct nvtxt_map names; // domain << 32 | message
     uint32_t *last_names;   // of each message; owned
@@ -112,7 +116,8 @@ static inline bool report_load_interrupted(const struct report_load_state *load)
 
 // What the texts and tables of the load take by now.
 static inline uint64_t report_load_texts(const struct report_load_state *load) {
-    return store_arena_used(&load->memory->bytes) + store_arena_used(&load->nodes);
+    return store_arena_used(&load->memory->bytes) + store_arena_used(&load->memory->texts) +
+           store_arena_used(&load->nodes) + store_arena_used(&load->message_nodes);
 }
 
 // A time of the file since the Unix epoch, or the nearest one that an int64_t can hold.
@@ -143,6 +148,9 @@ void report_load_names_store(struct report_load_state *load);
 int report_load_names_file(struct report_load_state *load, const struct report_load_file *file);
 void report_load_names_leave(struct report_load_state *load);
 void report_load_names_deinit(struct report_load_state *load);
+
+// Forgets all messages and names of events; what rows have in common beside them stays.
+void report_load_names_forget(struct report_load_state *load);
 
 // A text that lives as long as the capture, kept once.
 int report_load_word(struct report_load_state *load, struct nvtxt_slice text,
@@ -181,6 +189,10 @@ int report_load_keys(struct report_load_state *load, const struct report_load_fi
 int report_load_kernels(struct report_load_state *load, const struct report_load_file *file);
 
 // ---- load_rows: the events of a file
+
+// Hands the events on that were read since the last time, and forgets them. Nothing is done without
+// somebody who takes them.
+int report_load_part(struct report_load_state *load);
 
 // The rows of NVTX_EVENTS that lie in the window. The sources of the file are known.
 int report_load_rows(struct report_load_state *load, const struct report_load_file *file);

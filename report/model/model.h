@@ -116,3 +116,13 @@ static inline struct nvtxt_slice report_step_of(const struct report_capture *cap
 int report_select(struct report_model *model, const struct report_selection *selection,
                   int64_t since_ns, int64_t until_ns, struct nvtxt_buf *notes,
                   struct report_fault *fault);
+
+// Whether each event alone says if it is selected: not what is open around it, nor a name that is
+// read after all events.
+bool report_selects_alone(const struct report_selection *selection);
+
+// The same for events that are read in parts (report_load_options.part), with such a selection: no
+// order, no model, no notes. `part` is false after the last one, when all sources are known: then a
+// --source that names nothing is a fault.
+int report_select_part(struct report_capture *capture, const struct report_selection *selection,
+                       int64_t since_ns, int64_t until_ns, bool part, struct report_fault *fault);

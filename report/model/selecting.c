@@ -29,9 +29,9 @@ static int run_filters(struct selecting *selecting, const struct report_model *m
                : nvtxt_origin(-ENOMEM);
 }
 
-static void flag_events(struct selecting *selecting, struct report_model *model) {
-    for (size_t i = 0; i < model->count; i++) {
-        struct report_event *event = &model->capture->events[i];
+static void flag_events(struct selecting *selecting, const struct report_capture *capture) {
+    for (size_t i = 0; i < capture->event_count; i++) {
+        struct report_event *event = &capture->events[i];
         unsigned fits = report_conditions_fit(&selecting->conditions, i);
         selecting->fitted |= fits;
         bool selected =
@@ -39,7 +39,6 @@ static void flag_events(struct selecting *selecting, struct report_model *model)
         event->flags =
             (uint8_t)((event->flags & ~REPORT_SELECTED) | (selected ? REPORT_SELECTED : 0));
     }
-    report_model_count_selected(model);
 }
 
 static void flag_all(struct report_model *model) {
@@ -58,11 +57,12 @@ int report_select(struct report_model *model, const struct report_selection *sel
         return 0;
     }
     int r = report_conditions_init(&selecting.conditions, model->capture, selection, since_ns,
-                                   until_ns, fault);
+                                   until_ns, false, fault);
     r = r ?: report_filter_set_init(&selecting.filters, model->capture, selection, fault);
     r = r ?: run_filters(&selecting, model);
     if (r == 0) {
-        flag_events(&selecting, model);
+        flag_events(&selecting, model->capture);
+        report_model_count_selected(model);
         struct report_outcome outcome = {.capture = model->capture,
                                          .selection = selection,
                                          .filters = &selecting.filters,
@@ -74,6 +74,24 @@ int report_select(struct report_model *model, const struct report_selection *sel
     free(selecting.hits);
     free(selecting.seen);
     report_filter_set_deinit(&selecting.filters);
+    report_conditions_deinit(&selecting.conditions);
+    return r;
+}
+
+bool report_selects_alone(const struct report_selection *selection) {
+    return selection->includes_count + selection->excludes_count + selection->categories_count ==
+               0 &&
+           (selection->within_count == 0 || selection->within_none) && !selection->has_iterations;
+}
+
+int report_select_part(struct report_capture *capture, const struct report_selection *selection,
+                       int64_t since_ns, int64_t until_ns, bool part, struct report_fault *fault) {
+    struct selecting selecting = {0};
+    int r = report_conditions_init(&selecting.conditions, capture, selection, since_ns, until_ns,
+                                   part, fault);
+    if (r == 0) {
+        flag_events(&selecting, capture);
+    }
     report_conditions_deinit(&selecting.conditions);
     return r;
 }

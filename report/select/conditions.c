@@ -134,7 +134,8 @@ static int refuse_source(const struct report_conditions *conditions, const struc
     return NVTXT_WRONG;
 }
 
-static int look_at_sources(struct report_conditions *conditions, struct report_fault *fault) {
+static int look_at_sources(struct report_conditions *conditions, bool part,
+                           struct report_fault *fault) {
     const struct report_selection *selection = conditions->selection;
     const struct report_capture *capture = conditions->capture;
     for (size_t i = 0; i < selection->sources_count; i++) {
@@ -145,7 +146,7 @@ static int look_at_sources(struct report_conditions *conditions, struct report_f
                 found = true;
             }
         }
-        if (!found) {
+        if (!found && !part) {
             return refuse_source(conditions, &selection->sources[i], fault);
         }
     }
@@ -204,7 +205,7 @@ static int look_at_names(struct report_conditions *conditions) {
 int report_conditions_init(struct report_conditions *conditions,
                            const struct report_capture *capture,
                            const struct report_selection *selection, int64_t since_ns,
-                           int64_t until_ns, struct report_fault *fault) {
+                           int64_t until_ns, bool part, struct report_fault *fault) {
     *conditions = (struct report_conditions){
         .capture = capture,
         .selection = selection,
@@ -222,7 +223,7 @@ int report_conditions_init(struct report_conditions *conditions,
     look_at_stores(conditions, since_ns, until_ns);
     look_at_domains(conditions);
     look_at_threads(conditions);
-    int r = look_at_sources(conditions, fault);
+    int r = look_at_sources(conditions, part, fault);
     r = r ?: look_at_messages(conditions, fault);
     return r ?: look_at_names(conditions);
 }

@@ -41,11 +41,12 @@ struct report_conditions {
 
 // `since_ns` and `until_ns` are those of report_selection_span(). Returns 0; NVTXT_WRONG
 // with a fault for a --match that is too costly and for a --source that names nothing; or -ENOMEM.
-// Deinit in each case.
+// Deinit in each case. Of a capture in parts (`part`) more sources may come: a --source that names
+// nothing yet is no fault.
 int report_conditions_init(struct report_conditions *conditions,
                            const struct report_capture *capture,
                            const struct report_selection *selection, int64_t since_ns,
-                           int64_t until_ns, struct report_fault *fault);
+                           int64_t until_ns, bool part, struct report_fault *fault);
 void report_conditions_deinit(struct report_conditions *conditions);
 
 // The bits of enum report_selection_bit that an event fits. Asked for each event in turn, in order.

@@ -1,24 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """nvtxt-report over logs: levels that select, patterns of lines, the lines of a pattern."""
 import json
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
 
-from client import Folder, contains
-from lib import Daemon, equal, run
-from report import report
+from client import contains, run_client
+from lib import SANITIZERS, Daemon, Skip, equal, program, run
+from report import FIXTURES, report
+from schema import INSTALLED, Schema
 
+sys.path.insert(0, FIXTURES)
+import slow_patterns  # noqa: E402
+
+SCHEMA = Schema(INSTALLED)
 HEADER = "TimeBase = Manual\n@Marker, Time, Message, Payload\n@RangePush, Time, Message, Payload\n" \
          "@RangePop, Time\n"
 
 
 def quoted(text):
-    return "'%s'" % text.replace("\\", "\\\\").replace("'", "\\'")
+    return '"%s"' % text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def send_lines(daemon, lines, **hello):
     """Sends (time, level or '', message) as a log in a session with levels."""
     text = HEADER + "".join("Marker, %d, %s, %s\n" % (time, quoted(message), level if level != "" else "''")
                             for time, level, message in lines)
-    with daemon.session(**{"levels": True, **hello}) as session:
+    with daemon.session(**{"levels": True, "escapes": True, **hello}) as session:
         session.send(text)
         session.end()
 
@@ -61,6 +71,175 @@ def test_a_level_that_is_none_is_told_with_those_that_are():
         status, out, err = report("events", "--level", "crit", "--format", "csv", daemon.store)
         equal((status, len(out.splitlines())), (0, 1), err)
         contains(err, "--level selects nothing: no line of a log has such a level")
+
+
+# ---- Patterns -------------------------------------------------------------------------------------
+
+def logs(store, *args):
+    status, out, err = report("logs", "--format", "json", *args, store)
+    equal((status, err), (0, ""))
+    equal(SCHEMA.faults(json.loads(out)), [])
+    return json.loads(out)
+
+
+def random_lines(chance, count):
+    pieces = slow_patterns.PIECES
+    lines = []
+    for number in range(count):
+        kind = chance.randrange(4)
+        if kind == 0:
+            text = "request %d took %.3f ms from 10.0.0.%d" % (number, chance.random(), chance.randrange(256))
+        elif kind == 1:
+            text = " ".join(chance.choice(pieces) for _ in range(chance.randrange(1, 8)))
+        elif kind == 2:
+            text = "".join(chance.choice("0123456789abcdefxTZ:.-,/ \"'`‘’“”\\{}=+_#") for _ in
+                           range(chance.randrange(1, 50)))
+        else:
+            text = "x" * chance.choice((990, 998, 999, 1000, 1001)) + "ü " + chance.choice(pieces)
+        lines.append((number * chance.choice((1, 1000)), chance.choice(("", 3, 4, 6, 9)), text))
+    return lines
+
+
+def test_patterns_are_those_of_a_slow_second_computation():
+    chance = random.Random(29)
+    lines = random_lines(chance, 4000)
+    with Daemon() as daemon:
+        send_lines(daemon, lines)
+        sent = [(one["start"], one.get("level"), one["message"]) for one in
+                json.loads(report("events", "--format", "json", daemon.store)[1])["events"]]
+        equal(len(sent), len(lines))
+        for level, args in ((8, ()), (3, ("--level", "err")), (8, ("--nvtx-include", "*/"))):
+            names = "emerg alert crit err warning notice info debug".split()
+            wanted = {}
+            for start, name, message in sent:
+                if level == 8 or (name and names.index(name) <= level):
+                    wanted.setdefault(slow_patterns.pattern_of(message)[0], []).append((start, name or "none"))
+            got = logs(daemon.store, *args)
+            equal({one["pattern"]: (one["count"], one["levels"], one["firstNs"], one["lastNs"], sum(one["counts"]))
+                   for one in got["patterns"]},
+                  {text: (len(rows), dict(Counter(name for _, name in rows)), min(rows)[0], max(rows)[0], len(rows))
+                   for text, rows in wanted.items()}, args)
+            equal((got["lines"], got["others"]), (sum(map(len, wanted.values())), 0))
+            counts = [one["count"] for one in got["patterns"]]
+            equal(counts, sorted(counts, reverse=True))
+
+
+def test_counts_over_time_lie_where_the_lines_do():
+    second = 10 ** 9
+    with Daemon() as daemon:
+        send_lines(daemon, [(second * at, 6, "tick %d" % at) for at in (0, 1, 1, 7, 59)])
+        got = logs(daemon.store)
+        equal((got["beginNs"], got["stepNs"]), (0, second))
+        equal({at: count for at, count in enumerate(got["patterns"][0]["counts"]) if count}, {0: 1, 1: 2, 7: 1, 59: 1})
+        send_lines(daemon, [(-second, 6, "tick"), (3600 * second, 6, "tick 9")])
+        got = logs(daemon.store)
+        equal((got["beginNs"], got["stepNs"]), (-120 * second, 120 * second))
+        equal([[at for at, count in enumerate(one["counts"]) if count] for one in got["patterns"]], [[1, 31], [0]])
+
+
+def test_tables_have_the_patterns_their_levels_and_sources():
+    with Daemon() as daemon:
+        send_lines(daemon, [(1000, 6, "job 1 done"), (2000, 3, "job 2 done"), (3000, "", "started")], name="first")
+        send_lines(daemon, [(4000, 6, "job 3 done")], name="second")
+        status, out, err = report("logs", "--csv", daemon.store)
+        equal((status, out.splitlines()),
+              (0, ["Count,Level,Levels,First (ns),Last (ns),Over Time,Sources,Pattern",
+                   '3,err,"err 1, info 2",1000,4000,1 1 0 1,"first, second",job # done',
+                   "1,,,3000,3000,0 0 1 0,first,started"]))
+        contains(err, "note: logs: a step of Over Time is 1e-06 s")
+        status, out, _ = report("logs", daemon.store)
+        contains(out, "██·█")
+        equal(status, 0)
+        contains(report("logs", "--format", "markdown", daemon.store)[1], "| first, second | job # done |")
+        equal(logs(daemon.store, "--source", "second")["lines"], 1)
+        equal(logs(daemon.store, "--match", "start")["patterns"][0]["pattern"], "started")
+        status, _, err = report("logs", "--source", "third", daemon.store)
+        equal(status, 64, err)
+        contains(err, "there is no such source")
+
+
+def test_a_store_without_logs_is_told():
+    with Daemon() as daemon:
+        daemon.send(HEADER + "Marker, 15, 'no level', 1\n")
+        daemon.flush()
+        status, out, err = report("logs", "--format", "json", daemon.store)
+        equal((status, json.loads(out)["patterns"]), (0, []))
+        contains(err, "there are no logs: no source has levels")
+        equal(report("logs", "--expect-some", daemon.store)[0], 1)
+        send_lines(daemon, LOG[:1])
+        status, _, err = report("logs", "--level", "crit", daemon.store)
+        equal(status, 0)
+        contains(err, "note: no line of a log is selected")
+
+
+def test_a_log_of_ever_new_patterns_is_bounded():
+    count = 60000
+    with Daemon() as daemon:
+        lines = [(at, 6, "".join(chr(ord("g") + (at // 10 ** digit) % 10) for digit in range(5))) for at in range(count)]
+        for at in range(0, count, 100):
+            lines[at] = (at, 3, "often %d" % at)
+        send_lines(daemon, lines)
+        got = logs(daemon.store)
+        equal((got["lines"], len(got["patterns"])), (count, 10000))
+        equal((got["patterns"][0]["pattern"], got["patterns"][0]["count"]), ("often #", count // 100))
+        equal(got["others"] + sum(one["count"] for one in got["patterns"]), count)
+        last = report("logs", "--csv", daemon.store)[1].splitlines()[-1]
+        equal(last, "%d,,,,,,,others" % got["others"])
+
+
+def test_memory_does_not_grow_with_the_log():
+    if SANITIZERS or os.environ.get("NVTXT_TEST_WRAPPER"):
+        raise Skip("a sanitizer's memory is not the program's")
+    with Daemon() as daemon:
+        send_lines(daemon, [(at, 6, "request %d took %d ms" % (at, at * 7)) for at in range(150000)])
+
+        def in_little_memory(*args):
+            return subprocess.run(["sh", "-c", 'ulimit -v 32000; exec "$@"', "sh", program("client", "nvtxt-report"),
+                                   "logs", "--csv", *args, daemon.store], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, check=False)
+
+        equal(in_little_memory().returncode, 0)
+        equal(in_little_memory("--nvtx-include", "*/").returncode, 71, "all events loaded need more")
+
+
+def test_lines_of_any_bytes_have_patterns():
+    with Daemon() as daemon:
+        lines = b"ERROR a\0b 5\nERROR a\0b 6\n\xff\xfe 7\n" + b"WARN " + b"x" * 60000 + b" 1\n\n\n"
+        equal(run_client("nvtxt-send", "--socket", daemon.socket, "--text",
+                         stdin=lines)[0], 0)
+        patterns = {one["pattern"]: one["count"] for one in logs(daemon.store)["patterns"]}
+        equal(patterns["ERROR a\\x#b #"], 2)
+        equal(len([text for text in patterns if text.startswith("WARN xxx") and text.endswith("…")]), 1)
+
+
+# ---- The lines of a pattern -----------------------------------------------------------------------
+
+def test_a_pattern_has_its_lines_and_their_values():
+    with Daemon() as daemon:
+        lines = [(at, 6, "request %d took %.1f ms from %s" % (at, at * 2.5, "10.0.0.%d" % at)) for at in range(1, 12)]
+        send_lines(daemon, lines + [(100, 3, "request lost")])
+        pattern = "request # took # ms from #"
+        equal(logs(daemon.store)["patterns"][0]["pattern"], pattern)
+        got = logs(daemon.store, "--pattern", pattern)
+        equal(got["pattern"], pattern)
+        equal(got["places"], [{"numbers": 11, "min": 1.0, "median": 6.0, "p90": 10.0, "max": 11.0},
+                              {"numbers": 11, "min": 2.5, "median": 15.0, "p90": 25.0, "max": 27.5},
+                              {"numbers": 0}])
+        equal([(one["start"], one["level"], one["values"]) for one in got["matches"]],
+              [(at, "info", [float(at), at * 2.5, "10.0.0.%d" % at]) for at in range(1, 12)])
+        equal(logs(daemon.store, "--pattern", lines[3][2]), got, "a line of it says the same")
+        send_lines(daemon, [(7, 6, "step %d" % at) for at in (3, 1, 2)])
+        equal([one["values"] for one in logs(daemon.store, "--pattern", "step #")["matches"]], [[3.0], [1.0], [2.0]],
+              "lines of one time stand as they came")
+        table = report("logs", "--csv", "--pattern", pattern, daemon.store)[1].splitlines()
+        equal(table[:6], ["Place,Numbers,Min,Med,P90,Max", "#1,11,1,6,10,11", "#2,11,2.5,15,25,27.5", "#3,0,,,,", "",
+                          "Start (ns),Level,#1,#2,#3,Source"])
+        equal(table[6].split(",")[:5], ["1", "info", "1", "2.5", "10.0.0.1"])
+        equal(len(logs(daemon.store, "--pattern", pattern, "--match", "request 1")["matches"]), 3)
+        status, out, err = report("logs", "--pattern", "nothing #", daemon.store)
+        equal(status, 0, out)
+        contains(err, "note: --pattern 'nothing #' matches no selected line; 'nvtxt-report logs' lists the patterns")
+        equal(report("logs", "--expect-some", "--pattern", "nothing #", daemon.store)[0], 1)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from report import F1, f1, make_store, report
 from schema import INSTALLED, Schema, parse
 
 SCHEMA = Schema(INSTALLED)
-COMMANDS = ["report", "summary", "events", "stats", "metrics", "source", "check", "diff", "list"]
+COMMANDS = ["report", "summary", "events", "stats", "logs", "metrics", "source", "check", "diff", "list"]
 LISTS = ("sections", "sets", "rules", "metrics", "reports")
 
 
