@@ -54,3 +54,15 @@ struct report_builds {
 // Returns 0 or -ENOMEM; deinit is fine after both.
 int report_builds_init(struct report_builds *builds, const struct report_model *model);
 void report_builds_deinit(struct report_builds *builds); // fine when zeroed
+
+// How long how many slots of a build were held, by steps that are selected.
+struct report_slot_levels {
+    uint64_t *of; // owned; ns by number of slots, from 0 to `slots` of the build
+    uint64_t
+        *alone; // owned; by step, from the first one of the build: ns in which no other held one
+};
+
+// Returns 0 or -ENOMEM; deinit is fine after both.
+int report_slot_levels_init(struct report_slot_levels *levels, const struct report_builds *builds,
+                            const struct report_build *build);
+void report_slot_levels_deinit(struct report_slot_levels *levels);

@@ -5,6 +5,11 @@
 #include "report/rule/rules_state.h"
 
 const struct report_builtin report_builtins[] = {
+    {"Builds", "Builds",
+     "Builds that nvtxt-send --steps recorded: slots that were idle for 10 % of the time or more "
+     "while one step ran alone, the ten longest of more than ten steps, and steps that ran twice "
+     "with the same command, target and folder.",
+     report_rule_builds},
     {"ClockSuspicion", "Suspicious clocks",
      "Ranges that end before they start, and events more than a day outside the session of their "
      "source.",

@@ -126,6 +126,7 @@ int report_rule_high_variation(const struct report_builtin_call *call);
 int report_rule_mixed_kinds(const struct report_builtin_call *call);
 int report_rule_no_iterations(const struct report_builtin_call *call);
 int report_rule_tiny_ranges(const struct report_builtin_call *call);
+int report_rule_builds(const struct report_builtin_call *call);
 int report_rule_warm_up(const struct report_builtin_call *call);
 
 // ---- Names of --rule ----------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the reports of builds share, and `slots`: one sweep over the times in which steps hold
-// slots. The exclusive or of all steps that do is the one step when it is alone.
+// What the reports of builds share, and `slots`, whose steps of one name are one row.
 #include "report/stats/builds.h"
 
 #include <stdlib.h>
@@ -69,31 +68,18 @@ struct report_cell report_share(uint64_t part, uint64_t whole) {
 
 // ---- How many slots are held --------------------------------------------------------------------
 
-struct change {
-    int64_t at;
-    int step; // +1 or -1
-    uint32_t of;
-};
-
 struct alone { // the time in which a step of that name was alone
     uint32_t name;
     uint64_t ns;
 };
 
-struct levels {
+struct slots {
     struct report_building *building;
     const struct report_build *build;
-    struct change *changes; // owned
-    size_t change_count;
-    uint64_t *of;        // owned; ns by number of slots
+    struct report_slot_levels levels;
     uint64_t *alone;     // owned; ns by name
     struct alone *order; // owned
 };
-
-static int by_time(const void *left, const void *right) {
-    const struct change *a = left, *b = right;
-    return NVTXT_ORDER(a->at, b->at) ?: NVTXT_ORDER(a->step, b->step);
-}
 
 static int longest_first(const void *left, const void *right, void *context) {
     const struct report_building *building = context;
@@ -102,82 +88,51 @@ static int longest_first(const void *left, const void *right, void *context) {
                ?: nvtxt_slice_order(building->names[a->name], building->names[b->name]);
 }
 
-static void add_changes(struct levels *levels) {
-    const struct report_builds *builds = &levels->building->builds;
-    for (size_t i = 0; i < levels->build->held_count; i++) {
-        const struct report_held *held = &builds->held[levels->build->first_held + i];
-        if (report_step_counts(levels->building, &builds->steps[held->step])) {
-            levels->changes[levels->change_count++] = (struct change){held->from, 1, held->step};
-            levels->changes[levels->change_count++] = (struct change){held->to, -1, held->step};
-        }
-    }
-    qsort(levels->changes, levels->change_count, sizeof(*levels->changes), by_time);
-}
-
-static void sweep(struct levels *levels) {
-    const struct report_builds *builds = &levels->building->builds;
-    const struct report_event *events = builds->model->capture->events;
-    int64_t since = levels->build->start;
-    size_t now = 0;
-    uint32_t who = 0;
-    for (size_t i = 0; i < levels->change_count; i++) {
-        const struct change *change = &levels->changes[i];
-        uint64_t length = (uint64_t)change->at - (uint64_t)since;
-        levels->of[now] += length;
-        if (now == 1) {
-            levels->alone[events[builds->steps[who].event].name] += length;
-        }
-        now += (size_t)change->step;
-        who ^= change->of;
-        since = change->at;
-    }
-    levels->of[0] += (uint64_t)levels->build->end - (uint64_t)since;
-}
-
-static int put_level(struct levels *levels, size_t number, uint64_t ns, uint32_t name) {
-    const struct report_build *build = levels->build;
-    const struct report_capture *capture = levels->building->builds.model->capture;
+static int put_level(struct slots *slots, size_t number, uint64_t ns, uint32_t name) {
+    const struct report_build *build = slots->build;
+    const struct report_capture *capture = slots->building->builds.model->capture;
     const struct report_cell cells[] = {
         report_cell_uint(number),
         report_share(ns, (uint64_t)build->end - (uint64_t)build->start),
         report_cell_uint(ns),
         name == REPORT_NONE
             ? REPORT_NO_CELL
-            : report_cell_text(report_step_of(capture, name, levels->building->names)),
-        report_build_cell(levels->building, build),
+            : report_cell_text(report_step_of(capture, name, slots->building->names)),
+        report_build_cell(slots->building, build),
     };
-    return report_table_add(levels->building->table, cells);
+    return report_table_add(slots->building->table, cells);
 }
 
-static int put_alone(struct levels *levels) {
-    size_t names = levels->building->builds.model->capture->name_count, count = 0;
-    for (uint32_t name = 0; name < names; name++) {
-        if (levels->alone[name] > 0) {
-            levels->order[count++] = (struct alone){name, levels->alone[name]};
-            levels->alone[name] = 0; // for the next build
+static int put_alone(struct slots *slots) {
+    const struct report_builds *builds = &slots->building->builds;
+    const struct report_capture *capture = builds->model->capture;
+    size_t count = 0;
+    for (size_t i = 0; i < slots->build->count; i++) {
+        const struct report_build_step *step = &builds->steps[slots->build->first + i];
+        slots->alone[capture->events[step->event].name] += slots->levels.alone[i];
+    }
+    for (uint32_t name = 0; name < capture->name_count; name++) {
+        if (slots->alone[name] > 0) {
+            slots->order[count++] = (struct alone){name, slots->alone[name]};
+            slots->alone[name] = 0; // for the next build
         }
     }
-    qsort_r(levels->order, count, sizeof(*levels->order), longest_first, levels->building);
+    qsort_r(slots->order, count, sizeof(*slots->order), longest_first, slots->building);
     int r = 0;
     for (size_t i = 0; r == 0 && i < count; i++) {
-        r = put_level(levels, 1, levels->order[i].ns, levels->order[i].name);
+        r = put_level(slots, 1, slots->order[i].ns, slots->order[i].name);
     }
     return r;
 }
 
-static int put_build(struct levels *levels, const struct report_build *build) {
-    levels->build = build;
-    levels->change_count = 0;
-    for (size_t i = 0; i <= build->slots; i++) {
-        levels->of[i] = 0;
-    }
-    add_changes(levels);
-    sweep(levels);
-    int r = 0;
+static int put_build(struct slots *slots, const struct report_build *build) {
+    slots->build = build;
+    int r = report_slot_levels_init(&slots->levels, &slots->building->builds, build);
     for (size_t i = 0; r == 0 && i <= build->slots; i++) {
-        r = put_level(levels, i, levels->of[i], REPORT_NONE);
-        r = r == 0 && i == 1 ? put_alone(levels) : r;
+        r = put_level(slots, i, slots->levels.of[i], REPORT_NONE);
+        r = r == 0 && i == 1 ? put_alone(slots) : r;
     }
+    report_slot_levels_deinit(&slots->levels);
     return r;
 }
 
@@ -186,21 +141,15 @@ int report_slots(struct report_table *table, const struct report_model *model,
     struct report_building building;
     (void)options;
     int r = report_building_init(&building, table, model);
-    const struct report_builds *builds = &building.builds;
-    size_t names = model->capture->name_count + 1, times = builds->held_count + 1;
-    struct levels levels = {.building = &building,
-                            .changes = malloc(2 * times * sizeof(struct change)),
-                            .of = malloc((times + 1) * sizeof(uint64_t)),
-                            .alone = calloc(names, sizeof(uint64_t)),
-                            .order = malloc(names * sizeof(struct alone))};
-    bool is_there = levels.changes && levels.of && levels.alone && levels.order;
-    r = is_there ? r : nvtxt_origin(-ENOMEM);
-    for (size_t i = 0; r == 0 && i < builds->count; i++) {
-        r = put_build(&levels, &builds->builds[i]);
+    size_t names = model->capture->name_count + 1;
+    struct slots slots = {.building = &building,
+                          .alone = calloc(names, sizeof(uint64_t)),
+                          .order = malloc(names * sizeof(struct alone))};
+    r = slots.alone && slots.order ? r : nvtxt_origin(-ENOMEM);
+    for (size_t i = 0; r == 0 && i < building.builds.count; i++) {
+        r = put_build(&slots, &building.builds.builds[i]);
     }
-    free(levels.changes);
-    free(levels.of);
-    free(levels.alone);
-    free(levels.order);
+    free(slots.alone);
+    free(slots.order);
     return report_building_end(&building, r);
 }

@@ -169,6 +169,43 @@ def test_each_build_has_its_slots():
         equal([row["Self (ns)"] for row in rows("step_tree", path) if row["Step"] == "  ld"], [15])
 
 
+def findings(path, *args):
+    """{title: (text, rows of its table)} of the rule about builds; and the rule."""
+    rule = json.loads(report("check", "--format", "json", "--rule", "Builds", *args, path)[1])["rules"][0]
+    return {message["title"]: (message["text"], table["rows"])
+            for message, table in zip(rule["messages"], rule["tables"])}, rule
+
+
+def test_findings_speak_of_builds():
+    with Folder() as folder:
+        store = Store()
+        a_build(store)
+        again = store.source()
+        for number in range(12):
+            # The same command in two folders is not the same step; that of a sub-make is none.
+            store.range(again, 1000 + 10 * number, 1010 + 10 * number, "cc y.c", 800 + number, key="y%d" % number,
+                        parent=store.token(again, "run"),
+                        details={"command": "cc y.c", "target": "y.o", "directory": "/%d" % min(number, 9),
+                                 "status": 0})
+        store.range(again, 1000, 1120, "make again", 799, key="run")
+        path = store.save(folder, "a.sqlite")
+        found, rule = findings(path, "--source", "2")
+        equal(rule["status"], "findings")
+        equal(found, {"Idle slots": (
+            "'make -j2': only one of 2 slots was busy for 55 ns, 52.9% of the time. 'gen' ran alone for 20 ns: "
+            "begin it earlier, or make it shorter.",
+            [["gen", 1, 20, 100 * 20 / 104], ["cc c.c", 1, 15, 100 * 15 / 104], ["ld", 1, 15, 100 * 15 / 104],
+             ["make -C sub", 1, 5, 100 * 5 / 104]])})
+        equal(rule["speedups"][0]["percent"], 100 * (55 - 27) / 104)
+        found, rule = findings(path, "--match", "y")
+        equal(found["Longest steps"][0], "'make again': the ten longest of 12 steps take 100 ns, 83.3% of all.")
+        equal(len(found["Longest steps"][1]), 10)
+        equal(found["Repeated steps"],
+              ("'make again': 1 command ran more than once with the same target in the same folder, 'cc y.c' 3 "
+               "times. The repetitions take 20 ns.", [["cc y.c", 3, 20, 100 * 20 / 120]]))
+        equal(findings(f1(folder))[1]["reason"], "no build was recorded with --steps")
+
+
 def test_no_build_is_said():
     with Folder() as folder:
         path = f1(folder)
