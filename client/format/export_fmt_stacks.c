@@ -11,6 +11,7 @@
 #include "protocol/base/origin.h"
 #include "protocol/base/scan.h"
 #include "protocol/base/utf8.h"
+#include "protocol/table/arrays.h"
 #include "protocol/table/hash.h"
 
 #ifdef HAVE_CONFIG_H
@@ -43,6 +44,8 @@ static const char loss[] = "ranges cross too many others of their thread, they w
 struct speedscope {
     struct export_writer *writer;
     bool comma;
+    size_t depth;                      // open ranges of the profile
+    const struct store_parent *parent; // of the outermost one; NULL: none
 };
 
 static void put_at(struct export_writer *writer, int64_t time) {
@@ -95,13 +98,40 @@ static void put_event(struct speedscope *scope, char kind, uint32_t frame, int64
     NVTXT_OUT_LITERAL(out, "}");
 }
 
-static int open_frame(void *context, uint32_t frame, int64_t at) {
-    put_event(context, 'O', frame, at);
+// The frames of parents, the outermost one first; `at` is when they open or close.
+static void put_parents(struct speedscope *scope, const struct store_parent *parent, bool open,
+                        int64_t at) {
+    const struct store_parent *chain[EXPORT_KIN_MOST];
+    size_t count = 0;
+    for (; parent && count < EXPORT_KIN_MOST; parent = parent->up) {
+        chain[count++] = parent;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct store_parent *put = chain[open ? count - 1 - i : i];
+        uint32_t frame = export_stacks_frame_of(scope->writer->state, put);
+        put_event(scope, open ? 'O' : 'C', frame, at);
+    }
+}
+
+// What is outermost in its thread stands in the frames of what its process was started in.
+static int open_frame(void *context, uint32_t frame, int64_t at, int64_t end,
+                      const struct export_kin *kin) {
+    struct speedscope *scope = context;
+    (void)end;
+    if (scope->depth++ == 0) {
+        scope->parent = kin ? kin->parent : NULL;
+        put_parents(scope, scope->parent, true, at);
+    }
+    put_event(scope, 'O', frame, at);
     return 0;
 }
 
 static int close_frame(void *context, uint32_t frame, int64_t at) {
-    put_event(context, 'C', frame, at);
+    struct speedscope *scope = context;
+    put_event(scope, 'C', frame, at);
+    if (--scope->depth == 0) {
+        put_parents(scope, scope->parent, false, at);
+    }
     return 0;
 }
 
@@ -140,6 +170,7 @@ static int end_speedscope(struct export_writer *writer) {
 }
 
 const struct export_format export_speedscope = {.name = "speedscope",
+                                                .wants_parents = true,
                                                 .loss = loss,
                                                 .begin = begin_stacks,
                                                 .row = row_stacks,
@@ -153,6 +184,7 @@ struct fold {
     struct nvtxt_hash_node node;
     struct fold *next;        // in the order in which they were found
     struct fold *around;      // NULL: a thread
+    bool is_place;            // a process or thread
     uint64_t own_ns;          // spent in it, and in nothing inside
     struct nvtxt_slice label; // borrowed from the stacks
 };
@@ -162,14 +194,31 @@ struct folded {
     struct nvtxt_hash folds;
     struct fold *first, **last;
     struct fold *top;
-    int64_t since; // from here on the time belongs to the top
+    int64_t since;       // from here on the time belongs to the top
+    struct opened *open; // owned; the ranges that are open
+    size_t open_count, open_room;
+    struct below *below; // owned; ranges of other threads, by their parents
+    size_t below_count, below_room;
 };
 
-static struct fold *fold_of(struct folded *folded, struct fold *around, struct nvtxt_slice label) {
+struct opened {
+    struct fold *outer; // the top before it
+    const struct store_parent *self;
+};
+
+// A range whose parent is in another process.
+struct below {
+    const struct store_parent *parent;
+    int64_t start, end;
+};
+
+static struct fold *fold_of(struct folded *folded, struct fold *around, struct nvtxt_slice label,
+                            bool is_place) {
     uint64_t hash = nvtxt_hash_pair((uintptr_t)around, label);
     struct fold *fold;
     NVTXT_HASH_FIND(fold, node, &folded->folds, hash,
-                    fold->around == around && nvtxt_slice_equal(fold->label, label));
+                    fold->around == around && fold->is_place == is_place &&
+                        nvtxt_slice_equal(fold->label, label));
     if (fold) {
         return fold;
     }
@@ -180,6 +229,7 @@ static struct fold *fold_of(struct folded *folded, struct fold *around, struct n
     }
     fold->around = around;
     fold->label = label;
+    fold->is_place = is_place;
     *folded->last = fold;
     folded->last = &fold->next;
     return fold;
@@ -187,7 +237,7 @@ static struct fold *fold_of(struct folded *folded, struct fold *around, struct n
 
 static void spend(struct folded *folded, int64_t until) {
     uint64_t spent = (uint64_t)until - (uint64_t)folded->since;
-    if (folded->top->around && folded->top->around->around && // not a process or thread
+    if (!folded->top->is_place &&
         __builtin_add_overflow(folded->top->own_ns, spent, &folded->top->own_ns)) {
         folded->top->own_ns = UINT64_MAX;
     }
@@ -196,25 +246,121 @@ static void spend(struct folded *folded, int64_t until) {
 
 static int begin_fold(void *context, const struct export_stack *stack) {
     struct folded *folded = context;
-    struct fold *process = fold_of(folded, NULL, stack->process);
-    folded->top = process ? fold_of(folded, process, stack->thread) : NULL;
+    struct fold *process = fold_of(folded, NULL, stack->process, true);
+    folded->top = process ? fold_of(folded, process, stack->thread, true) : NULL;
     folded->since = stack->start;
     return folded->top ? 0 : nvtxt_origin(-ENOMEM);
 }
 
-static int open_fold(void *context, uint32_t frame, int64_t at) {
+// The fold of a parent, below those above it. It stands in no thread. NULL when memory is short.
+static struct fold *fold_of_parent(struct folded *folded, const struct store_parent *parent) {
+    const struct store_parent *chain[EXPORT_KIN_MOST];
+    struct fold *fold = NULL;
+    size_t count = 0;
+    for (; parent && count < EXPORT_KIN_MOST; parent = parent->up) {
+        chain[count++] = parent;
+    }
+    while (count > 0) {
+        uint32_t frame = export_stacks_frame_of(folded->stacks, chain[--count]);
+        fold = fold_of(folded, fold, export_stacks_frame(folded->stacks, frame), false);
+        if (!fold) {
+            return NULL;
+        }
+    }
+    return fold;
+}
+
+// Whether the parent is open further below in this thread: then its time went to what is between.
+static bool is_open_below(const struct folded *folded, const struct store_parent *parent) {
+    for (size_t i = 1; i < folded->open_count && i < EXPORT_KIN_MOST; i++) {
+        if (folded->open[folded->open_count - 1 - i].self == parent) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Where the parent is right below in this thread, its time goes to the range. It gets that back, as
+// the times of all ranges below it are taken from it together.
+static int note_below(struct folded *folded, const struct store_parent *parent, int64_t start,
+                      int64_t end) {
+    bool is_next = folded->open_count > 0 && folded->open[folded->open_count - 1].self == parent;
+    if (!is_next && is_open_below(folded, parent)) {
+        return 0;
+    }
+    if (nvtxt_grow(&folded->below, &folded->below_room, folded->below_count + 1,
+                   sizeof(*folded->below)) < 0) {
+        return nvtxt_origin(-ENOMEM);
+    }
+    folded->below[folded->below_count++] = (struct below){parent, start, end};
+    folded->top->own_ns += is_next ? (uint64_t)end - (uint64_t)start : 0;
+    return 0;
+}
+
+// A range that has a parent in another process, or is one, stands below what it is under there.
+static int open_fold(void *context, uint32_t frame, int64_t at, int64_t end,
+                     const struct export_kin *kin) {
     struct folded *folded = context;
+    struct nvtxt_slice label = export_stacks_frame(folded->stacks, frame);
     spend(folded, at);
-    struct fold *inner = fold_of(folded, folded->top, export_stacks_frame(folded->stacks, frame));
-    folded->top = inner ?: folded->top;
-    return inner ? 0 : nvtxt_origin(-ENOMEM);
+    if (nvtxt_grow(&folded->open, &folded->open_room, folded->open_count + 1,
+                   sizeof(*folded->open)) < 0 ||
+        (kin && kin->parent && note_below(folded, kin->parent, at, end) < 0)) {
+        return nvtxt_origin(-ENOMEM);
+    }
+    bool moves = kin && (kin->parent || (folded->top->is_place && kin->self));
+    struct fold *around = !moves        ? folded->top
+                          : kin->parent ? fold_of_parent(folded, kin->parent)
+                                        : NULL;
+    struct fold *inner =
+        moves && kin->parent && !around ? NULL : fold_of(folded, around, label, false);
+    if (!inner) {
+        return nvtxt_origin(-ENOMEM);
+    }
+    folded->open[folded->open_count++] = (struct opened){folded->top, kin ? kin->self : NULL};
+    folded->top = inner;
+    return 0;
 }
 
 static int close_fold(void *context, uint32_t frame, int64_t at) {
     struct folded *folded = context;
     (void)frame;
     spend(folded, at);
-    folded->top = folded->top->around;
+    folded->top = folded->open[--folded->open_count].outer;
+    return 0;
+}
+
+static int by_parent(const void *left, const void *right) {
+    const struct below *a = left, *b = right;
+    return NVTXT_ORDER(a->parent->number, b->parent->number) ?: NVTXT_ORDER(a->start, b->start);
+}
+
+// The time in which ranges of other threads were below a parent is not its own.
+static int take_below(struct folded *folded) {
+    const struct store_parent *parent = NULL;
+    struct fold *fold = NULL;
+    int64_t until = 0;
+    if (folded->below_count > 0) {
+        qsort(folded->below, folded->below_count, sizeof(*folded->below), by_parent);
+    }
+    for (size_t i = 0; i < folded->below_count; i++) {
+        const struct below *below = &folded->below[i];
+        if (below->parent != parent) {
+            parent = below->parent;
+            until = parent->start;
+            fold = fold_of_parent(folded, parent);
+            if (!fold) {
+                return nvtxt_origin(-ENOMEM);
+            }
+        }
+        int64_t from = below->start > until ? below->start : until;
+        int64_t to = below->end < parent->end ? below->end : parent->end;
+        if (to > from) {
+            uint64_t length = (uint64_t)to - (uint64_t)from;
+            fold->own_ns -= length < fold->own_ns ? length : fold->own_ns;
+            until = to;
+        }
+    }
     return 0;
 }
 
@@ -261,6 +407,7 @@ static int end_folded(struct export_writer *writer) {
     const struct export_stacks_visitor visitor = {begin_fold, open_fold, close_fold, end_fold,
                                                   &folded};
     int r = export_stacks_visit(writer->state, &visitor, &writer->changed);
+    r = r ?: take_below(&folded);
     for (struct fold *fold = folded.first; fold && r == 0; fold = fold->next) {
         if (fold->own_ns > 0) {
             put_path(out, fold);
@@ -275,11 +422,14 @@ static int end_folded(struct export_writer *writer) {
         folded.first = next;
     }
     nvtxt_hash_deinit(&folded.folds);
+    free(folded.open);
+    free(folded.below);
     tell_if_empty(writer);
     return r;
 }
 
 const struct export_format export_folded = {.name = "folded",
+                                            .wants_parents = true,
                                             .loss = loss,
                                             .begin = begin_stacks,
                                             .row = row_stacks,

@@ -40,6 +40,10 @@ struct export_stacks {
     struct range *ranges; // owned
     uint32_t range_count;
     size_t range_room;
+    struct export_kin *kin; // owned
+    size_t kin_count, kin_room;
+    struct nvtxt_map kin_of;    // the index by the order of the range
+    struct nvtxt_map parent_of; // the frame by the number of the parent
 };
 
 struct export_stacks *export_stacks_new(void) {
@@ -65,6 +69,9 @@ void export_stacks_free(struct export_stacks *stacks) {
     nvtxt_hash_deinit(&stacks->by_tid);
     free(stacks->threads);
     free(stacks->ranges);
+    free(stacks->kin);
+    nvtxt_map_deinit(&stacks->kin_of);
+    nvtxt_map_deinit(&stacks->parent_of);
     free(stacks);
 }
 
@@ -125,6 +132,48 @@ static int thread_of(struct export_stacks *stacks, const struct store_named_even
     return 0;
 }
 
+// All parents above a range have frames, each once.
+static int add_parents(struct export_stacks *stacks, const struct store_parent *parent) {
+    uint32_t frame;
+    int r = 0;
+    for (size_t i = 0; r == 0 && parent && i < EXPORT_KIN_MOST; i++, parent = parent->up) {
+        if (!nvtxt_map_get(&stacks->parent_of, parent->number, &frame)) {
+            r = nvtxt_texts_number(&stacks->frames, parent->text, &frame) < 0
+                    ? nvtxt_origin(-ENOMEM)
+                    : nvtxt_map_set(&stacks->parent_of, parent->number, frame);
+        }
+    }
+    return r;
+}
+
+static int add_kin(struct export_stacks *stacks, const struct store_named_event *row) {
+    const struct store_parent *parent = row->parent && row->parent->is_known ? row->parent : NULL;
+    if (!parent && !row->as_parent) {
+        return 0;
+    }
+    if (nvtxt_grow(&stacks->kin, &stacks->kin_room, stacks->kin_count + 1, sizeof(*stacks->kin)) <
+        0) {
+        return nvtxt_origin(-ENOMEM);
+    }
+    stacks->kin[stacks->kin_count] = (struct export_kin){parent, row->as_parent};
+    int r = nvtxt_map_set(&stacks->kin_of, stacks->range_count, (uint32_t)stacks->kin_count++);
+    r = r ?: add_parents(stacks, parent);
+    return r ?: add_parents(stacks, row->as_parent);
+}
+
+static const struct export_kin *kin_of(const struct export_stacks *stacks, uint32_t order) {
+    uint32_t index;
+    bool has = stacks->kin_count > 0 && nvtxt_map_get(&stacks->kin_of, order, &index);
+    return has ? &stacks->kin[index] : NULL;
+}
+
+uint32_t export_stacks_frame_of(const struct export_stacks *stacks,
+                                const struct store_parent *parent) {
+    uint32_t frame = 0;
+    (void)nvtxt_map_get(&stacks->parent_of, parent->number, &frame);
+    return frame;
+}
+
 int export_stacks_add(struct export_stacks *stacks, const struct store_named_event *row) {
     const struct store_read_event *event = row->event;
     struct range range = {.start = event->start,
@@ -135,7 +184,7 @@ int export_stacks_add(struct export_stacks *stacks, const struct store_named_eve
     }
     if (stacks->range_count == UINT32_MAX ||
         nvtxt_texts_number(&stacks->frames, event->text, &range.frame) < 0 ||
-        thread_of(stacks, row, &range.thread) < 0 ||
+        thread_of(stacks, row, &range.thread) < 0 || add_kin(stacks, row) < 0 ||
         nvtxt_grow(&stacks->ranges, &stacks->range_room, stacks->range_count + 1, sizeof(range)) <
             0) {
         return nvtxt_origin(-ENOMEM);
@@ -212,7 +261,9 @@ static int open_range(struct sweep *sweep, const struct range *range) {
         sweep->cut++;
     }
     r = r ?: nvtxt_walk_begin(&sweep->open, end, range->frame);
-    return r ?: sweep->visitor->open(sweep->visitor->context, range->frame, range->start);
+    return r
+               ?: sweep->visitor->open(sweep->visitor->context, range->frame, range->start, end,
+                                       kin_of(sweep->stacks, range->order));
 }
 
 // The ranges of one stack, from `first` on and before `next`.

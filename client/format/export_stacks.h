@@ -6,7 +6,8 @@
 //
 // All ranges are kept until the end, 32 bytes each, because rows come in the order in which ranges
 // ended, and from all threads. A range that crosses another one of its thread is on a further lane
-// of it (export_lanes.h), which is a separate stack.
+// of it (export_lanes.h), which is a separate stack. Beside them is kept what few ranges have to do
+// with ranges of other processes.
 #pragma once
 
 #include <stdint.h>
@@ -25,6 +26,18 @@ int export_stacks_add(struct export_stacks *stacks, const struct store_named_eve
 uint32_t export_stacks_frames(const struct export_stacks *stacks);
 struct nvtxt_slice export_stacks_frame(const struct export_stacks *stacks, uint32_t frame);
 
+// What a range has to do with other processes (store/read/reader_parents.h). Both may be NULL.
+struct export_kin {
+    const struct store_parent *parent; // one that is known
+    const struct store_parent *self;   // the range, if others have it as their parent
+};
+
+#define EXPORT_KIN_MOST 128 // parents, one above the other: nobody looks at more
+
+// The frame of a parent that a range has, or of one above it.
+uint32_t export_stacks_frame_of(const struct export_stacks *stacks,
+                                const struct store_parent *parent);
+
 struct export_stack {
     struct nvtxt_slice process, thread; // never without a name
     unsigned lane;                      // 0: the thread itself
@@ -35,7 +48,8 @@ struct export_stack {
 // before its stack ends; times never go back.
 struct export_stacks_visitor {
     int (*begin)(void *context, const struct export_stack *stack);
-    int (*open)(void *context, uint32_t frame, int64_t at);
+    int (*open)(void *context, uint32_t frame, int64_t at, int64_t end,
+                const struct export_kin *kin); // NULL: none
     int (*close)(void *context, uint32_t frame, int64_t at);
     int (*end)(void *context);
     void *context;

@@ -5,7 +5,7 @@ import collections
 import json
 
 from builds import PUSH_POP, Build, Store
-from client import Folder
+from client import Folder, run_client
 from lib import equal, run
 from report import f1, report
 
@@ -225,6 +225,54 @@ def test_ranges_of_a_program_take_no_slot():
         equal([row["Self (ns)"] for row in rows("step_tree", path) if row["Step"] == "  ld"], [15])
         folded = report("stats", "-r", "nvtx_folded", path)[1].splitlines()
         equal([line for line in folded if ";ld" in line], ["make -j2;ld 8", "make -j2;ld;main 7"])
+
+
+def exported(path, name):
+    status, text, errors = run_client("nvtxt-export", "--format", name, "--store", path)
+    equal((status, errors), (0, ""))
+    return text
+
+
+def test_an_export_has_the_same_folded_stacks():
+    for seed in (2, 5, 9):
+        with Folder() as folder:
+            store = Store()
+            build = Build(store, seed)
+            inner = store.source(parent=store.token(build.source, build.steps[-1]["key"]))
+            start, end = build.steps[-1]["start"], build.steps[-1]["end"]
+            store.event(inner, PUSH_POP, start, end, "main", 60000)
+            store.event(inner, PUSH_POP, start, start + 1, "load", 60000)
+            path = store.save(folder, "a.sqlite")
+            wanted = report("stats", "-r", "nvtx_folded", path)[1]
+            equal(sorted(exported(path, "folded").splitlines()), sorted(wanted.splitlines()), seed)
+    with Folder() as folder:
+        store = Store()
+        outer = store.source()
+        store.range(outer, 0, 100, "run", 7, key="run")
+        inner = store.source(parent=store.token(outer, "run"))
+        store.event(inner, PUSH_POP, 10, 90, "main", 7)  # in the thread of the run
+        store.event(inner, PUSH_POP, 15, 95, "beside", 9)
+        unknown = store.source(parent="0a0b0c0d-0000-4000-8000-000000000000:run")
+        store.event(unknown, PUSH_POP, 20, 30, "lost", 8)
+        equal(sorted(exported(store.save(folder, "a.sqlite"), "folded").splitlines()),
+              ["Process 8;Thread 8;lost 10", "run 15", "run;beside 80", "run;main 80"])
+
+
+def test_speedscope_opens_the_parents_around_what_is_outermost():
+    with Folder() as folder:
+        store = Store()
+        source = a_build(store)
+        inner = store.source(parent=store.token(source, "k6"))
+        for start, end, text in ((86, 99, "main"), (88, 90, "load"), (99, 100, "exit")):
+            store.event(inner, PUSH_POP, start, end, text, 700)
+        made = json.loads(exported(store.save(folder, "a.sqlite"), "speedscope"))
+        frames = [frame["name"] for frame in made["shared"]["frames"]]
+        events = {profile["name"]: " ".join("%s%d" % (frames[event["frame"]].replace(" ", "_")
+                                                      if event["type"] == "O" else "-", event["at"])
+                                            for event in profile["events"]) for profile in made["profiles"]}
+        equal(events["Process 700 / Thread 700"],
+              "make_-j286 ld86 main86 load88 -90 -99 -99 -99 make_-j299 ld99 exit99 -100 -100 -100")
+        equal(events["Process 125 / Thread 125"], "make_-j250 make_-C_sub50 cc_c.c50 -75 -75 -75")
 
 
 def test_the_tree_fits_80_columns():

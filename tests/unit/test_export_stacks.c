@@ -32,7 +32,10 @@ static int on_begin(void *context, const struct export_stack *stack) {
     return 0;
 }
 
-static int on_open(void *context, uint32_t frame, int64_t at) {
+static int on_open(void *context, uint32_t frame, int64_t at, int64_t end,
+                   const struct export_kin *kin) {
+    (void)end;
+    (void)kin;
     struct trace *trace = context;
     cr_assert_leq(trace->now, at, "time goes on");
     cr_assert_lt(trace->depth, 512);
