@@ -12,6 +12,7 @@ python_tests += e2e/test_plain.py
 python_tests += e2e/test_watch.py
 python_tests += e2e/test_probe.py
 python_tests += e2e/test_parents.py
+python_tests += e2e/test_parent_tree.py
 python_tests += e2e/test_session.py
 python_tests += e2e/test_shutdown.py
 python_tests += e2e/test_control.py

@@ -93,6 +93,9 @@ static const struct rule {
     {"SELECT count(*) FROM NVTXT_UNCLOSED u LEFT JOIN NVTX_EVENTS e ON e.rowid = u.eventRow "
      "WHERE e.rowid IS NULL",
      "rows of NVTXT_UNCLOSED that lead nowhere"},
+    {"SELECT count(*) FROM NVTXT_RANGE_KEYS k LEFT JOIN NVTX_EVENTS e ON e.rowid = k.eventRow "
+     "LEFT JOIN NVTXT_SOURCES s ON s.id = k.sourceId WHERE e.eventType IS NOT 60 OR s.id IS NULL",
+     "rows of NVTXT_RANGE_KEYS that lead nowhere"},
 };
 
 // ---- Findings -----------------------------------------------------------------------------------

@@ -174,7 +174,8 @@ static const char own_tables[] =
 // that alters tables drops them first.
 #define DROP_VIEWS                                                                                 \
     "DROP VIEW IF EXISTS NVTXT_TIMELINE; DROP VIEW IF EXISTS NVTXT_RECENT;"                        \
-    "DROP VIEW IF EXISTS NVTXT_RANGE_SUMMARY; DROP VIEW IF EXISTS ANALYSIS_DETAILS;"
+    "DROP VIEW IF EXISTS NVTXT_RANGE_SUMMARY; DROP VIEW IF EXISTS ANALYSIS_DETAILS;"               \
+    "DROP VIEW IF EXISTS NVTXT_TREE;"
 
 static const char views[] =
     "CREATE VIEW NVTXT_TIMELINE AS " TIMELINE_COLUMNS ", " LEVEL
@@ -347,7 +348,8 @@ static int add_parents(sqlite3 *db) {
         "CREATE INDEX NVTXT_RANGE_KEYS_KEY ON NVTXT_RANGE_KEYS (sourceId, key);"
         "UPDATE META_DATA_EXPORT SET value = '7' WHERE name IN ('SCHEMA_VERSION', "
         "'EXPORT_SCHEMA_VERSION')");
-    return rc ?: store_sql_exec(db, views);
+    rc = rc ?: store_sql_exec(db, views);
+    return rc ?: store_sql_exec(db, store_schema_tree_sql);
 }
 
 const struct store_schema_step store_schema_steps[STORE_SCHEMA_VERSION] = {

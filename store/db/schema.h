@@ -14,6 +14,7 @@
 #define STORE_SCHEMA_VERSION 7          // user_version of what this code writes
 
 extern const char store_schema_events_sql[]; // makes the table NVTX_EVENTS
+extern const char store_schema_tree_sql[];   // makes the view NVTXT_TREE (tree.c)
 
 struct store_schema_step {
     int (*apply)(

@@ -290,6 +290,7 @@ def test_what_does_not_agree_is_found():
         "UPDATE NVTXT_SESSIONS SET line = line + 1": "sessions",
         "UPDATE NVTXT_OPEN_RANGES SET sourceId = 77": "not open",
         "INSERT INTO NVTXT_UNCLOSED VALUES (999)": "NVTXT_UNCLOSED",
+        "INSERT INTO NVTXT_RANGE_KEYS VALUES (999, 1, 'k', NULL)": "NVTXT_RANGE_KEYS",
         "UPDATE NVTXT_NAME_ROWS SET row = 999 WHERE kind = 3": "lead nowhere",
         "DELETE FROM ThreadNames": "without a name",
         "UPDATE NVTXT_SEGMENT SET sourceBase = 0": "do not go on",

@@ -100,6 +100,11 @@ def the_queries_of_ranges(told, start):
         (200, 200, 1, "copy", None, told.at(20), 30000.0)]
     equal(ask(told, "nesting", **start), nested)
     equal(ask(told, "nesting", rows=3, **start), nested[:3])
+    equal(ask(told, "tree", rows=6), [
+        ("copy", 1, 30000.0, 30000.0, "copy"), ("download", 1, 7000.0, 7000.0, "download"),
+        ("request", 2, 70000.0, 60000.0, "request"), ("  parse", 1, 1000.0, 1000.0, "request;parse"),
+        ("  query", 2, 22000.0, 20000.0, "request;query"),
+        ("    fetch", 1, 1000.0, 1000.0, "request;query;fetch")])
     equal(ask(told, "busy", **start), [
         ("web", "worker one", 100, 101, 2, 60.0, 70.0),
         ("backup", "Thread 200", 200, 200, 1, 30.0, 30.0),

@@ -441,7 +441,7 @@ Test(schema, brings_a_store_of_the_fourth_version_up_to_date) {
     store_session_deinit(&session);
     assert_rows(&kit, "SELECT count(*) FROM NVTXT_RESOURCES", "0");
     assert_rows(&kit, "SELECT count(*) FROM NVTXT_COUNTERS", "0");
-    assert_rows(&kit, "SELECT count(*) FROM sqlite_master WHERE type = 'view'", "6");
+    assert_rows(&kit, "SELECT count(*) FROM sqlite_master WHERE type = 'view'", "7");
     struct nvtxt_event event = kit_mark(5, "m");
     event.json = NVTXT_SLICE("[1]");
     kit_add(&kit, 8, &event);
