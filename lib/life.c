@@ -102,6 +102,7 @@ static void prepare_sender(void) {
     struct sender_options *options = &life_sender.options;
     options->path_count = options_paths(options->paths);
     strcpy(options->name, lib_options.name);
+    strcpy(options->parent, lib_options.parent);
     options->levels = lib_options.levels;
     options->expiry = recorder.region.is_file ? 0 : EXPIRY_WITHOUT_SPOOL;
     options->logs_to_stderr = strcmp(lib_options.log, "stderr") == 0;

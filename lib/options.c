@@ -21,6 +21,7 @@
 #include "protocol/base/limits.h"
 #include "protocol/base/origin.h"
 #include "protocol/base/utf8.h"
+#include "protocol/text/forms.h"
 
 #define KIB 1024u
 #define MIB (1024u * 1024u)
@@ -259,6 +260,14 @@ static bool read_name(void) {
     return text != NULL;
 }
 
+static void read_parent(void) {
+    const char *text = environment(NVTXT_PARENT_VARIABLE);
+    if (text && !nvtxt_parent_read(nvtxt_slice_of(text), lib_options.parent)) {
+        lib_options.parent[0] = '\0';
+        say(NVTXT_PARENT_VARIABLE "=%.60s cannot be read: what is recorded has no parent", text);
+    }
+}
+
 // A list may have any length.
 static const char *copy_list(const char *variable) {
     const char *text = environment(variable);
@@ -316,6 +325,7 @@ static void read_all(void) {
     }
     has.socket = read_socket();
     has.name = read_name();
+    read_parent();
     has.spool =
         read_path(lib_options.spool, sizeof(lib_options.spool), "NVTXT_SPOOL", "path of a folder");
     text = environment("NVTXT_LOG");

@@ -15,6 +15,7 @@ struct lib_options {
     bool is_secure;     // set user id and the like: record nothing
     bool has_no_socket; // NVTXT_SOCKET is no path that a socket can have
     char socket[108], name[256], spool[512], log[512];
+    char parent[NVTXT_PARENT_BYTES + 1]; // of all that is recorded; "": none
     uint64_t ring_bytes, window_bytes;
     uint32_t exit_ms;
     bool levels;                   // payloads of marks are severities

@@ -8,6 +8,8 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "client/locate/control_link.h"
@@ -20,6 +22,29 @@ int probe_accepts(const char *path) {
     int r = control_link_open(&link, false);
     control_link_close(&link);
     return r == CONTROL_LINK_FULL ? 0 : r; // a daemon has that queue
+}
+
+// A socket of another kind is refused, but only where there is one.
+static bool is_bound(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = search_socket_fits(path) ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+    if (fd < 0) {
+        return false;
+    }
+    memcpy(address.sun_path, path, strlen(path));
+    bool bound =
+        connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 && errno == EPROTOTYPE;
+    close(fd);
+    return bound;
+}
+
+bool probe_is_there(const struct search *search) {
+    bool is_there = false;
+    for (size_t i = 0; i < search->count && !is_there; i++) {
+        const struct search_place *place = &search->places[i];
+        is_there = place->state != SEARCH_FOREIGN && is_bound(place->path);
+    }
+    return is_there;
 }
 
 void probe_sockets(struct search *search, bool all) {

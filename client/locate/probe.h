@@ -16,6 +16,10 @@ void probe_sockets(struct search *search, bool all);
 // The same for stores: can each be opened for reading?
 void probe_stores(struct search *search, bool all);
 
+// Whether a process has a socket at one of the places, which may accept. None is disturbed: no
+// connection is made.
+bool probe_is_there(const struct search *search);
+
 // Whether a socket accepts, as search_note() takes it: a daemon with a full queue does.
 int probe_accepts(const char *path);
 

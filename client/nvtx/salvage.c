@@ -17,6 +17,7 @@
 #include "client/spool/spool.h"
 #include "lib/ring/pass.h"
 #include "protocol/base/origin.h"
+#include "protocol/text/forms.h"
 #include "protocol/wire/hello.h"
 
 #define BLOCK_BYTES (256u << 10) // of one record of the spool; holds several of the longest lines
@@ -104,6 +105,10 @@ static void describe(const struct region *region, struct nvtxt_hello *hello) {
                                   .levels = head->levels != 0,
                                   .expiry = atomic_load(&head->expiry)};
     snprintf(hello->name, sizeof(hello->name), "%s", head->name);
+    struct nvtxt_slice parent = {head->parent, strnlen(head->parent, NVTXT_PARENT_BYTES)};
+    if (!nvtxt_parent_read(parent, hello->parent)) {
+        hello->parent[0] = '\0';
+    }
     snprintf(hello->session, sizeof(hello->session), "%.*s", NVTXT_SESSION_ID_BYTES,
              region_session(region)->id);
 }

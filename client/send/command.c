@@ -173,6 +173,23 @@ static int put_name(struct command *c) {
     return put_call(c, head, nvtxt_slice_of(nvtxt_base_name(c->argv[0])), "");
 }
 
+// The range of the run has the key that its processes have found in NVTXT_PARENT.
+static int put_key(struct command *c) {
+    struct nvtxt_keyed keyed = {.bad_parent = false};
+    struct nvtxt_buf line = {0};
+    char key[RUNS_KEY] = PARENT_RUN;
+    if (c->runs) {
+        runs_key(c->runs, key);
+    }
+    snprintf(keyed.key, sizeof(keyed.key), "%s", key);
+    nvtxt_keyed_format(&line, &keyed);
+    int r = nvtxt_buf_failed(&line)
+                ? nvtxt_origin(-ENOMEM)
+                : intake_put(&c->transfer.intake, (struct nvtxt_slice){line.data, line.len});
+    nvtxt_buf_deinit(&line);
+    return r;
+}
+
 static int put_range(struct command *c) {
     struct nvtxt_buf words = {0};
     char head[256];
@@ -192,9 +209,8 @@ static int put_range(struct command *c) {
              pid_of(c), pid_of(c), category ? textlog_category(category) : 0,
              c->record->has_color ? c->record->text->color : child_color(c->child));
     snprintf(tail, sizeof(tail), ",%d", code);
-    int r = nvtxt_buf_failed(&words)
-                ? nvtxt_origin(-ENOMEM)
-                : put_call(c, head, (struct nvtxt_slice){words.data, words.len}, tail);
+    int r = nvtxt_buf_failed(&words) ? nvtxt_origin(-ENOMEM) : put_key(c);
+    r = r ?: put_call(c, head, (struct nvtxt_slice){words.data, words.len}, tail);
     nvtxt_buf_deinit(&words);
     return r;
 }

@@ -5,8 +5,8 @@
 // it runs on, and its output passes through.
 #pragma once
 
+#include "client/run/steps.h"
 #include "client/send/runs.h"
-#include "client/send/steps.h"
 #include "client/send/transfer.h"
 #include "protocol/wire/hello.h"
 

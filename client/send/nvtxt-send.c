@@ -21,8 +21,6 @@
 #include "protocol/base/clock.h"
 #include "protocol/text/forms.h"
 
-#define PROCESSES_MS 20 // how often it looks whether they have ended
-
 // ---- New sessions -------------------------------------------------------------------------------
 
 static enum outcome send_session(struct send_arguments *args, struct term *term,
@@ -56,12 +54,14 @@ static enum outcome make_hello(const struct send_arguments *args, struct term *t
         .has_pid = true,
         .pid = pid,
         .mapping = args->mapping.mapping,
-        .escapes = args->is_text || args->command || args->mark,
+        .escapes = (args->is_text || args->command || args->mark) && !args->nvtx,
         .levels = args->is_text || has_lines(args),
-        .nvtx = args->nvtx ? NVTXT_NVTX_VERSION : 0,
+        .nvtx = args->nvtx || args->steps ? NVTXT_NVTX_VERSION : 0,
+        .nvtx_optional = !args->nvtx,
         .diagnostics = !args->transfer.quiet,
     };
     snprintf(hello->name, sizeof(hello->name), "%s", args->name ?: name);
+    memcpy(hello->parent, args->parent, sizeof(hello->parent));
     bool is_given = *args->session && !args->command; // a run is another one each time
     memcpy(hello->session, args->session, sizeof(hello->session));
     int r = is_given ? 0 : nvtxt_uuid_make(hello->session);
@@ -200,23 +200,14 @@ static enum outcome send_files(struct send_arguments *args, struct term *term, c
 
 // ---- The files of a session's folder ------------------------------------------------------------
 
-// Whether there is a daemon to send to. One that was there is waited for.
-static bool may_send(const struct send_arguments *args) {
-    struct search probed = *args->transfer.search;
-    if (args->transfer.wait || args->transfer.search->won >= 0) {
-        return true;
-    }
-    probe_sockets(&probed, false);
-    return probed.won >= 0;
-}
-
 // The arguments for the files of the folder: they are NVTXT, and stay where they are.
 static struct send_arguments arguments_of_files(const struct send_arguments *args,
                                                 const struct session_folder *folder) {
     struct send_arguments files = *args;
     files.command = NULL;
     files.name = NULL;
-    files.is_text = files.nvtx = false;
+    files.is_text = files.nvtx = files.steps = false;
+    memcpy(files.parent, folder->run.parent, sizeof(files.parent));
     files.transfer.text = NULL;
     files.pid = folder->run.pid;
     files.transfer.drop = files.transfer.resume = false;
@@ -295,27 +286,36 @@ static enum outcome resume(struct send_arguments *args, struct term *term) {
 
 // ---- A command ----------------------------------------------------------------------------------
 
-// The command runs already: a failure here only keeps it from being recorded.
+// Notes whose files those of the folder will be: what they record has the run as its parent.
+static void note_run(const struct send_arguments *args, struct session_folder *folder,
+                     const struct nvtxt_hello *hello) {
+    struct nvtxt_hello run = *hello;
+    parent_token(run.parent, hello->session, PARENT_RUN);
+    session_folder_note(folder, &run, *args->session ? args->session : hello->session);
+}
+
+// The command runs already: a failure here only keeps it from being recorded. A hello without a
+// session: it cannot be.
 static void run_command(struct send_arguments *args, struct term *term, struct child *child,
-                        struct runs *runs, struct steps *steps, struct session_folder *folder) {
+                        struct runs *runs, struct steps *steps, struct session_folder *folder,
+                        struct nvtxt_hello *hello) {
     struct spool spool = {.dir_fd = -1};
-    struct nvtxt_hello hello;
     struct command_record record = {.transfer = &args->transfer,
                                     .text = &args->text,
-                                    .hello = &hello,
+                                    .hello = hello,
                                     .begun_ns = runs->begun_ns,
                                     .label = args->range,
                                     .has_color = args->range && args->has_color,
                                     .steps = args->steps ? steps : NULL,
                                     .records_itself = args->nvtx};
-    uint32_t pid = runs->wanted > 0 ? args->pid : (uint32_t)child->pid;
-    bool good = make_hello(args, term, args->command[0], pid, &hello) == 0;
+    bool good = *hello->session != '\0';
+    hello->pid = runs->wanted > 0 ? args->pid : (uint32_t)child->pid;
     if (good) {
-        session_folder_note(folder, &hello, *args->session ? args->session : hello.session);
+        note_run(args, folder, hello);
     }
     if (good && args->spool) {
         record.spool = &spool;
-        good = spool_create(&spool, args->spool, &hello, args->spool_limit,
+        good = spool_create(&spool, args->spool, hello, args->spool_limit,
                             args->transfer.sync_ms >= 0) == 0;
         if (!good) {
             term_say(term, "no spool can be made: %s; %s runs on without being recorded",
@@ -326,63 +326,13 @@ static void run_command(struct send_arguments *args, struct term *term, struct c
     spool_close(&spool);
 }
 
-// Says where what was not sent is.
-static void say_left(const struct send_arguments *args, struct term *term, const char *dir,
-                     size_t in_use) {
-    char count[TERM_COUNT_SIZE];
-    if (in_use == 0) {
-        term_say(term, "not all that %s recorded is sent: 'nvtxt-send --resume %s' sends the rest",
-                 args->command[0], dir);
-        return;
-    }
-    term_say(term, "%s that %s started still record%s: 'nvtxt-send --resume %s' sends what %s",
-             in_use == 1 ? "a process" : term_count(count, in_use), args->command[0],
-             in_use == 1 ? "s" : "", dir, in_use == 1 ? "it leaves" : "processes leave");
-}
-
-// Processes that the command started may be ending just now. Returns how many of them go on.
-static size_t wait_for_processes(const char *dir) {
-    int64_t until = nvtxt_monotonic_ms() + COMMAND_LINGER_MS;
-    size_t in_use;
-    while ((in_use = salvage_in_use(dir)) > 0 && nvtxt_monotonic_ms() < until &&
-           signals_count() == 0) {
-        struct pollfd signals = {.fd = signals_fd(), .events = POLLIN};
-        (void)poll(&signals, 1, PROCESSES_MS);
-    }
-    return in_use;
-}
-
-// Sends what processes of the command left that were killed. A signal ends this, and what is left
-// stays.
-static void send_rest(struct send_arguments *args, struct term *term, struct nvtx_run *run,
-                      bool goes_on) {
-    struct transfer_options options = args->transfer;
-    size_t in_use = 0;
-    options.resume = options.one_chance = true;
-    options.only_errors = !options.verbose; // a killed process leaves its ranges open
-    options.text = NULL;
-    options.timeout_ms = options.timeout_ms < 0 ? COMMAND_PATIENCE_MS : options.timeout_ms;
-    if (goes_on) {
-        in_use = wait_for_processes(run->folder);
-        (void)salvage_folder(run->folder, true, term);
-        if (!options.given_up && may_send(args)) {
-            (void)resume_sessions(&options, run->folder, term);
-        }
-    }
-    args->transfer.too_old |= options.too_old;
-    args->transfer.given_up |= options.given_up;
-    if (nvtx_run_leave_folder(run) || in_use > 0) {
-        say_left(args, term, run->folder, in_use);
-    }
-}
-
 // Sends the files that the command put into the folder. Returns whether nothing is left.
 static bool send_folder(struct send_arguments *args, struct term *term,
                         struct session_folder *folder, bool goes_on) {
     struct send_arguments files = arguments_of_files(args, folder);
     bool all;
     files.transfer.repeat = *args->session;
-    files.transfer.given_up = args->transfer.given_up || !may_send(args);
+    files.transfer.given_up = args->transfer.given_up || !send_has_daemon(args);
     if (!goes_on) {
         folder->run.session[0] = '\0'; // a signal came: none is sent now
     }
@@ -390,42 +340,14 @@ static bool send_folder(struct send_arguments *args, struct term *term,
     return all;
 }
 
-// The daemon that is there: the command's programs need not look for it, whatever their
-// environment. Where there is none, the place that was named.
-static const char *command_socket(const struct search *search, struct search *probed) {
-    const struct search_place *first = &search->places[0];
-    *probed = *search;
-    if (search->count > 1) {
-        probe_sockets(probed, false);
+// What the command records has its run as the parent, if that will be recorded.
+static void begin_run(struct send_arguments *args, struct runs *runs, struct nvtxt_hello *hello,
+                      struct term *term) {
+    if (make_hello(args, term, args->command[0], 0, hello) != 0) {
+        hello->session[0] = '\0';
+    } else if (args->spool || args->transfer.wait || probe_is_there(args->transfer.search)) {
+        runs->session = hello->session;
     }
-    return probed->won >= 0  ? probed->places[probed->won].path
-           : first->is_named ? first->path
-                             : NULL;
-}
-
-// Prints the variables for programs that somebody else starts.
-static enum outcome print_variables(const struct send_arguments *args, struct term *term) {
-    struct nvtx_run run;
-    struct search probed;
-    if (!nvtx_run_find(&run, command_socket(args->transfer.search, &probed), args->spool, term)) {
-        return OUTCOME_NO_INPUT;
-    }
-    if (args->spool) {
-        nvtx_run_make_folder(&run, term);
-    }
-    int r = nvtx_run_print(&run);
-    if (r < 0) {
-        term_say(term, "stdout: %s", strerror(-r));
-        return outcome_of_write(r);
-    }
-    return OUTCOME_DONE;
-}
-
-static void begin_nvtx(const struct send_arguments *args, struct nvtx_run *run, struct term *term) {
-    struct search probed;
-    (void)nvtx_run_find(run, command_socket(args->transfer.search, &probed), args->spool, term);
-    nvtx_run_make_folder(run, term);
-    nvtx_run_set(run);
 }
 
 // Returns the exit status.
@@ -473,18 +395,20 @@ static int record_command(struct send_arguments *args, struct term *term, struct
     struct steps steps = {.fd = -1};
     struct nvtx_run nvtx = {.is_private = false};
     struct session_folder folder;
+    struct nvtxt_hello hello;
     bool all = true;
     session_folder_begin(&folder, args->session_folder, term);
-    if (args->steps) { // without it the command runs all the same
-        (void)steps_begin(&steps, term);
-        args->steps = *steps.folder;
+    begin_run(args, runs, &hello, term);
+    if (args->steps && *hello.session) { // without it the command runs all the same
+        (void)steps_begin(&steps, hello.session, term);
     }
+    args->steps = *steps.folder;
     if (args->nvtx) {
-        begin_nvtx(args, &nvtx, term);
+        nvtx_command_begin(args, &nvtx, term);
     }
     int r = runs_start(runs, child, args->command, has_lines(args));
     if (r == 0) {
-        run_command(args, term, child, runs, &steps, &folder);
+        run_command(args, term, child, runs, &steps, &folder, &hello);
         say_runs(runs, child, args, term);
     }
     steps_end(&steps);
@@ -494,7 +418,7 @@ static int record_command(struct send_arguments *args, struct term *term, struct
         child_release_signals(child);
     }
     if (r == 0 && *nvtx.folder) {
-        send_rest(args, term, &nvtx, goes_on);
+        nvtx_command_end(args, term, &nvtx, goes_on);
     }
     if (r == 0 && *folder.path) {
         all = send_folder(args, term, &folder, goes_on);
@@ -549,7 +473,7 @@ static int run_sender(struct send_arguments *args, struct term *term) {
     }
     args->transfer.search = &search;
     if (args->print) {
-        return outcome_exit_status(print_variables(args, term));
+        return outcome_exit_status(nvtx_command_print(args, term));
     }
     return args->command ? send_command(args, term) : outcome_exit_status(send_inputs(args, term));
 }
@@ -566,6 +490,9 @@ int main(int argc, char **argv) {
         .spool_limit = SPOOL_LIMIT,
     };
     enum outcome outcome = send_arguments_parse(&args, &term, argc, argv);
+    if (outcome == OUTCOME_DONE && !args.resume && !args.print) {
+        parent_take(args.parent, &term);
+    }
     args.transfer.text = args.is_text ? &args.text : NULL;
     int status = outcome == OUTCOME_DONE ? run_sender(&args, &term) : outcome_exit_status(outcome);
     levels_deinit(&args.text.levels);

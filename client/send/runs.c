@@ -40,12 +40,30 @@ void runs_deinit(struct runs *runs) {
     *runs = (struct runs){0};
 }
 
+void runs_key(const struct runs *runs, char key[RUNS_KEY]) {
+    snprintf(key, RUNS_KEY, "%s", PARENT_RUN);
+    if (runs->wanted > 0) {
+        snprintf(key, RUNS_KEY, "%s-%zu", PARENT_RUN, runs->begun - runs->warm_ups);
+    }
+}
+
+// What the run records has its range as the parent, if there will be one.
+static void give_parent(const struct runs *runs) {
+    char token[NVTXT_PARENT_BYTES + 1], key[RUNS_KEY];
+    if (runs->session) {
+        runs_key(runs, key);
+        parent_token(token, runs->session, key);
+        parent_give(token);
+    }
+}
+
 int runs_start(struct runs *runs, struct child *child, char *const *argv, bool pipes) {
     bool next = runs->begun > 0;
     if (runs->rewinds) {
         (void)lseek(STDIN_FILENO, runs->stdin_at, SEEK_SET);
     }
     runs->begun++;
+    give_parent(runs);
     runs->begun_ns = nvtxt_realtime_ns();
     runs->error = next ? child_start_next(child, argv) : child_start(child, argv, pipes);
     child->goes_on = runs->wanted > 0 && runs->error == 0;

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "client/common/term.h"
-#include "client/send/child.h"
+#include "client/run/child.h"
 
 #define RUNS_MOST 100000
 
@@ -17,6 +17,7 @@ struct runs {
     size_t wanted; // 0: the command runs once, and nothing is said
     size_t warm_ups;
     bool ignore_failure;
+    const char *session; // in which the runs are recorded; NULL: they are not
 
     size_t begun;               // the latest run's number, from 1; those for warm-up are counted
     int64_t begun_ns;           // when it began
@@ -48,6 +49,11 @@ void runs_ended(struct runs *runs, struct child *child, int64_t now_ns);
 
 // Whether another run follows. Looks whether a signal came.
 bool runs_go_on(struct runs *runs, struct child *child);
+
+#define RUNS_KEY 32
+
+// The key of the latest run in tokens: "run", or "run-N" of several.
+void runs_key(const struct runs *runs, char key[RUNS_KEY]);
 
 // What stands after the name of the latest run's range: "" when it is not left out.
 const char *runs_suffix(const struct runs *runs, const struct child *child);

@@ -18,12 +18,13 @@ struct send_arguments {
     bool is_text;
     bool has_levels; // --level-pattern
     bool has_color;
-    const char *mark;    // TEXT; NULL: none
-    const char *payload; // of the mark; NULL: none
-    const char *range;   // TEXT; NULL: a command's range has its command line
-    int64_t repeat;      // runs of the command; 0: one, without figures
-    int64_t warm_ups;    // ... and before them
-    bool ignore_failure; // ... also when one fails
+    char parent[NVTXT_PARENT_BYTES + 1]; // of what is recorded; "": none
+    const char *mark;                    // TEXT; NULL: none
+    const char *payload;                 // of the mark; NULL: none
+    const char *range;                   // TEXT; NULL: a command's range has its command line
+    int64_t repeat;                      // runs of the command; 0: one, without figures
+    int64_t warm_ups;                    // ... and before them
+    bool ignore_failure;                 // ... also when one fails
     bool steps;
     bool nvtx;                  // the command's NVTX calls are recorded
     bool print;                 // ... no command: print the variables for it
@@ -64,3 +65,21 @@ int mark_open(struct input *input, const struct mark *mark);
 // The ProcessId of a marker from a shell: the process that started us, so that the marks of a
 // script have one process. Our own when only init is left.
 uint32_t mark_usual_pid(void);
+
+// ---- Programs with NVTX (nvtx_command.c) --------------------------------------------------------
+
+struct nvtx_run;
+
+// Whether there is a daemon to send to. One that was there is waited for.
+bool send_has_daemon(const struct send_arguments *args);
+
+// Finds out what the command's programs need, and puts it into our environment.
+void nvtx_command_begin(const struct send_arguments *args, struct nvtx_run *run, struct term *term);
+
+// Sends what processes of the command left that were killed; `goes_on` false: what is left is only
+// named.
+void nvtx_command_end(struct send_arguments *args, struct term *term, struct nvtx_run *run,
+                      bool goes_on);
+
+// Prints the variables for programs that somebody else starts.
+enum outcome nvtx_command_print(const struct send_arguments *args, struct term *term);

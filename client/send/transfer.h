@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // client/send: the program nvtxt-send. transfer sends one input, reconnect decides what to do
-// without a daemon, intake brings lines into the session; command, child and steps record what a
-// command does, mark makes a single marker, send_options reads the command line. The room owns the
-// program's event loops and its sentences; sessions, spools and logs have rooms of their own. One
-// thread.
+// without a daemon, intake brings lines into the session; command records what a command does, mark
+// makes a single marker, send_options reads the command line. The room owns the program's event
+// loops and its sentences; sessions, spools, logs and children have rooms of their own. One thread.
 //
 // A transfer sends one input through one session into the daemon, whatever happens in between. It
 // joins an input, a sender and a link in an event loop, and tells people what they need to know.

@@ -143,6 +143,14 @@ static void fit_payload(char *line, size_t len) {
     }
 }
 
+// A line that sets the JSON of ranges becomes a comment of the same length.
+static void drop_json(char *line, size_t len) {
+    static const char json[] = "Json=";
+    if (len > sizeof(json) - 1 && memcmp(line, json, sizeof(json) - 1) == 0) {
+        *line = '#';
+    }
+}
+
 // Copies what stands next in the window, whole lines as far as there is room for them.
 static void copy_next(struct sender *sender) {
     struct nvtxt_buf *fitted = &sender->fitted;
@@ -175,7 +183,10 @@ static void fit_lines(struct sender *sender) {
             return;
         }
         sender->fitted_line++;
-        if (sender->lacks_escapes && needs_escapes(line, end)) {
+        if (sender->lacks_nvtx) {
+            drop_json(line, (size_t)(end - line));
+        }
+        if (sender->lacks_escapes && *line != '#' && needs_escapes(line, end)) {
             sender->unfit = sender->fitted_line;
             fitted->len = (size_t)(line - fitted->data);
             return;
@@ -207,7 +218,7 @@ int sender_output(struct sender *sender, struct iovec *pieces, int most) {
     if (sender->state != SENDER_STREAMING) {
         return 0;
     }
-    bool fits = !sender->lacks_levels && !sender->lacks_escapes;
+    bool fits = !sender->lacks_levels && !sender->lacks_escapes && !sender->lacks_nvtx;
     int count = fits ? window_peek(&sender->window, pieces, most) : output_fitted(sender, pieces);
     size_t end_left = sizeof(end_line) - 1 - sender->end_at;
     bool all = sender->input_over && sender->skip <= sender->window.last &&
@@ -264,7 +275,8 @@ static int take_features(struct sender *sender, const struct nvtxt_reply *reply)
     memcpy(sender->version, reply->version, sizeof(sender->version));
     sender->lacks_levels = sender->hello.levels && !reply->levels;
     sender->lacks_escapes = sender->hello.escapes && !reply->escapes && !reply->nvtx;
-    bool lacks = sender->lacks_levels || sender->lacks_escapes;
+    sender->lacks_nvtx = sender->hello.nvtx && !reply->nvtx;
+    bool lacks = sender->lacks_levels || sender->lacks_escapes || sender->lacks_nvtx;
     return lacks ? nvtxt_buf_reserve(&sender->fitted, FITTED_BYTES) : 0;
 }
 
@@ -276,7 +288,7 @@ static void on_welcome(struct sender *sender, const struct nvtxt_reply *reply) {
         confuse(sender, "there is no memory for what it lacks");
     } else if (reply->protocol != NVTXT_PROTOCOL_VERSION) {
         confuse(sender, "it speaks protocol %lld", (long long)reply->protocol);
-    } else if (sender->hello.nvtx && !reply->nvtx) {
+    } else if (sender->lacks_nvtx && !sender->hello.nvtx_optional) {
         sender->state = SENDER_TOO_OLD;
     } else if (reply->line < window->acked) {
         sender->forgot = true;

@@ -16,8 +16,9 @@
 // after it is left out.
 //
 // What the welcome does not answer is not sent. A daemon without levels gets the payload -1 where a
-// line has none, so that nothing is lost. The window keeps the lines as they are, because the next
-// daemon may have levels.
+// line has none, so that nothing is lost; one without the extension nvtx, where the hello says that
+// it is optional, gets comments for the lines that set Json. The window keeps the lines as they
+// are, because the next daemon may have both.
 #pragma once
 
 #include "client/session/window.h"
@@ -50,6 +51,7 @@ struct sender {
     size_t line_bytes; // the longest line that the daemon takes; 0 before the welcome
     char version[32];  // of the daemon that sent the last welcome; "": before 0.2.0
     bool lacks_levels; // that daemon has no levels: empty payloads go out as -1
+    bool lacks_nvtx;   // it has no JSON, and the hello does without
     uint64_t unfit;  // it has no escapes, and this line needs them: it and later ones are not sent
     uint64_t base;   // lines before this session: on the socket line numbers count from here
     uint64_t stored; // the last line that a spool has; 0: all lines are in the window

@@ -323,6 +323,7 @@ void sender_prepare(struct sender *sender) {
     struct region_session session = {.first = 0};
     atomic_store(&head->offset_ns, measure_offset());
     snprintf(head->name, sizeof(head->name), "%s", sender->options.name);
+    snprintf(head->parent, sizeof(head->parent), "%s", sender->options.parent);
     atomic_store(&head->expiry, sender->options.expiry);
     head->levels = sender->options.levels;
     session_make_id(session.id);

@@ -106,17 +106,20 @@ static void add_json_text(char *to, size_t size, const char *text) {
 }
 
 static void say_hello(struct session *session) {
-    char name[600], expiry[40] = "";
+    char name[600], expiry[40] = "", parent[NVTXT_PARENT_BYTES + 16] = "";
     add_json_text(name, sizeof(name), session->options->name);
     if (session->options->expiry) {
         snprintf(expiry, sizeof(expiry), ",\"expiry\":%u", session->options->expiry);
     }
+    if (*session->options->parent) {
+        snprintf(parent, sizeof(parent), ",\"parent\":\"%s\"", session->options->parent);
+    }
     session->out_len = (size_t)snprintf(
         session->hello, sizeof(session->hello),
         "#nvtxt-session {\"protocol\":1,\"session\":\"%s\",\"client\":\"libnvtxt\",\"name\":\"%s\","
-        "\"pid\":%u,\"nvtx\":1,\"diagnostics\":false%s%s}\n",
+        "\"pid\":%u,\"nvtx\":1,\"diagnostics\":false%s%s%s}\n",
         region_session(session->region)->id, name, session->region->head->process,
-        session->options->levels ? ",\"levels\":true" : "", expiry);
+        session->options->levels ? ",\"levels\":true" : "", expiry, parent);
     session->out = session->hello;
     session->phase = SESSION_HELLO;
     session->hello_at = nvtxt_monotonic_ns();

@@ -18,7 +18,8 @@ struct sender_options {
     char paths[SENDER_PATHS][108];
     uint32_t path_count;
     char name[256];
-    bool levels;     // payloads of marks are severities
+    char parent[NVTXT_PARENT_BYTES + 1]; // a token; "": none
+    bool levels;                         // payloads of marks are severities
     uint32_t expiry; // seconds that the session stays resumable; 0: as the daemon likes
     bool logs_to_stderr;
     uint64_t (*names_version)(void);

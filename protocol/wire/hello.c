@@ -183,6 +183,7 @@ static int read_extension(const json_t *root, struct nvtxt_hello *hello, char *w
                       &hello->nvtx, why, size)) {
         return NVTXT_HELLO_MALFORMED;
     }
+    hello->nvtx_optional = hello->escapes && hello->nvtx > 0;
     hello->escapes = hello->escapes || hello->nvtx > 0;
     return 0;
 }
@@ -367,7 +368,7 @@ void nvtxt_hello_format(struct nvtxt_buf *out, const struct nvtxt_hello *hello) 
     if (hello->expiry) {
         nvtxt_buf_add_pair_int(out, ",\"expiry\":", hello->expiry);
     }
-    if (hello->escapes && !hello->nvtx) {
+    if (hello->escapes && (!hello->nvtx || hello->nvtx_optional)) {
         nvtxt_buf_add_string(out, ",\"escapes\":true");
     }
     if (hello->levels) {

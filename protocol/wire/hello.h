@@ -43,6 +43,7 @@ struct nvtxt_hello {
     bool escapes;                 // default false, true with nvtx
     bool levels;                  // default false
     int64_t nvtx;                 // the highest version of the extension; 0: not asked for
+    bool nvtx_optional;           // with nvtx: a daemon with escapes alone is good, too
     int64_t expiry;               // seconds; 0: not given
     bool diagnostics;             // default true
     bool has_acked;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a shell: --mark, --range, and --steps with make, whose output and status stay its own."""
+import json
 import os
 import re
 import shutil
@@ -23,6 +24,12 @@ def marks(daemon, columns):
 def ranges(daemon, columns="text"):
     found = daemon.query("SELECT %s FROM NVTX_EVENTS WHERE eventType = 60 ORDER BY rowid" % columns)
     return [row[0] for row in found] if columns == "text" else found
+
+
+def steps(daemon):
+    """What the steps of make say of themselves, in the order of their ends."""
+    return [json.loads(text) for text, in daemon.query(
+        "SELECT jsonText FROM NVTX_EVENTS WHERE eventType = 60 AND jsonText IS NOT NULL ORDER BY rowid")]
 
 
 def category_of(daemon, kind):
@@ -165,15 +172,19 @@ def test_each_command_line_of_make_is_a_range_of_its_own_process():
         equal((code, out, err), (0, "echo one\none\necho two\ntwo\nall it's 3\n", ""))
         found = ranges(daemon, "text, int64Value, color, globalTid, start, end")
         equal(sorted(row[0] for row in found),
-              sorted(["echo one", "echo two", "true | cat", "make",
-                      "echo \"all it's $((1 + 2))\"; sleep 0.1"]))
+              sorted(["echo one", "echo two", "cat", "make", "sleep 0.1"]))
         equal({row[1:3] for row in found}, {(0, GREEN)})
         equal(len({row[3] for row in found}), 5)
         took = {row[0][:4]: row[5] - row[4] for row in found}
         assert took["make"] > 100000000, took
+        equal(sorted((step["command"], step["target"], step["directory"], step["status"])
+                     for step in steps(daemon)),
+              sorted((command, target, os.path.realpath(folder.path), 0) for command, target in (
+                  ("echo one", "a"), ("echo two", "a"), ("true | cat", "b"),
+                  ("echo \"all it's $((1 + 2))\"; sleep 0.1", "all"))))
         equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 34"), [(0,)])
         names = {name for name, in daemon.query("SELECT name FROM PROCESSES")}
-        assert {"echo", "true", "make"} <= names, names
+        assert {"echo", "cat", "make"} <= names, names
 
 
 def test_a_makefiles_own_shell_and_flags_stay():
@@ -188,8 +199,7 @@ def test_a_makefiles_own_shell_and_flags_stay():
         code, out, err = make(daemon, folder)
         equal((code, out.split(), "Error 1 (ignored)" in err),
               (0, ["pipefail", "on", bash, *out.split()[3:]], True))
-        assert "false | true" in ranges(daemon), ranges(daemon)
-        equal(daemon.query("SELECT int64Value FROM NVTX_EVENTS WHERE text = 'false | true'"), [(1,)])
+        equal([step["status"] for step in steps(daemon) if step["command"] == "false | true"], [1])
 
 
 def test_oneshell_and_shells_that_are_none():
@@ -198,7 +208,7 @@ def test_oneshell_and_shells_that_are_none():
     with Daemon() as daemon, Folder() as folder:
         folder.write("Makefile", ".ONESHELL:\nall:\n\t@v=2\n\t@echo \"two $$v\"\n\techo it\\'s\n")
         equal(both(daemon, folder)[:2], (0, "two 2\nit's\n"))
-        assert any("echo \"two $v\"\n" in text for text in ranges(daemon)), ranges(daemon)
+        assert any("echo \"two $v\"\n" in step["command"] for step in steps(daemon)), steps(daemon)
         folder.write("python.mk", ".ONESHELL:\nSHELL := %s\n.SHELLFLAGS := -c\nall:\n"
                                   "\t@a = 1\n\tfor i in range(2):\n\t    print('p', i + a)\n" % python)
         folder.write("line.mk", "SHELL := %s\n.SHELLFLAGS := -c\nall:\n\t@print('a b')\n" % python)
@@ -206,7 +216,8 @@ def test_oneshell_and_shells_that_are_none():
         for name in ("python.mk", "line.mk"):
             both(daemon, folder, "-f", name)
         equal(len(ranges(daemon)) - before, 4)
-        contains(ranges(daemon)[-2], "print('a b')")
+        equal(ranges(daemon)[-2], "python3 all")
+        equal(steps(daemon)[-1]["command"], "print('a b')")
 
 
 def test_lines_of_sub_makes_are_there_too():
@@ -243,9 +254,14 @@ def test_a_long_line_is_cut_and_says_so():
     with Daemon() as daemon, Folder() as folder:
         folder.write("Makefile", "all:\n\t@: %s end\n" % ("x" * 9000))
         equal(both(daemon, folder), (0, "", ""))
-        found = [text for text in ranges(daemon) if text.startswith(": x")]
-        equal(len(found), 1)
-        assert re.search(r"xx \(and \d+ bytes\)$", found[0]), found[0][-60:]
+        command, = (step["command"] for step in steps(daemon))
+        assert re.fullmatch(r": x{3000,4000}…", command), command[-60:]
+        whole = ": " + "'\"\\'" * 3000 + " end"  # a byte of it takes up to four on the way
+        folder.write("Makefile", "all:\n\t@%s\n" % whole)
+        equal(both(daemon, folder), (0, "", ""))
+        command = steps(daemon)[-1]["command"]
+        assert whole.startswith(command[:-1]) and command[-1] == "…", command[-60:]
+        assert len(command) > 700, len(command)
 
 
 def test_many_lines_at_once_all_arrive():

@@ -2,7 +2,7 @@
 //
 // The signals are blocked and read from a signalfd, so there is no handler and no race. The child
 // reports through a pipe that the command cannot be executed; a successful exec closes it.
-#include "client/send/child.h"
+#include "client/run/child.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
+// client/run: what nvtxt-send runs. child is a command as our child, its signals and its end;
+// parent is the environment by which its ranges get a parent; steps leads make to us, step runs one
+// command line of it, and step_name with step_file gives it a short name (shell_words: what a shell
+// reads). The room owns a child and the folder of --steps. It knows no session and no daemon:
+// client/send has the loop and sends the lines. One thread.
+//
 // A command that runs as our child, with pipes for its output if the caller wants them: its start,
 // its signals and ours, its end. It gets our stdin, signal mask and dispositions as we got them.
 //
@@ -12,6 +18,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "client/common/term.h"
+#include "protocol/base/limits.h"
+#include "protocol/text/forms.h"
 
 struct child {
     pid_t pid;
@@ -52,3 +62,20 @@ uint32_t child_color(const struct child *child); // of its range: how it ended
 
 // Ends us by the signal that ended it, without a core file of our own. Returns when no signal did.
 void child_die_likewise(const struct child *child);
+
+// ---- Parents (parent.c) -------------------------------------------------------------------------
+//
+// NVTXT_PARENT holds the token of the range in which a process was started. Whoever records hands
+// it on in its hello, and gives what it starts a token of its own.
+
+#define PARENT_RUN "run" // the key of a command's range
+
+// What the environment gives us: "" when it gives nothing, or, after one warning (`term` NULL:
+// none), no token. A program with other rights than its caller's gets nothing.
+void parent_take(char parent[NVTXT_PARENT_BYTES + 1], struct term *term);
+
+// The token of a range: of its session, and its key there.
+void parent_token(char token[NVTXT_PARENT_BYTES + 1], const char *session, const char *key);
+
+// Puts a token into our environment, which what we start gets.
+void parent_give(const char *token);
