@@ -444,12 +444,13 @@ def test_processes_that_are_just_ending_are_waited_for():
             status, out, err = send(daemon, "--nvtx", "--spool", place.spool, "--", "sh", "-c", script, CLIENT,
                                     place.notes)
             equal((status, out), (0, ""))
-            if err:
+            gave_up = "still records" in err  # not, when its session only was busy for a moment
+            if gave_up:
                 contains(err, "a process that sh started still records: 'nvtxt-send --resume %s'" % place.spool)
                 wait_for(lambda: resume(daemon, place)[0] == 0, "its process is gone")
             equal(place.files(), [])
             each_once(texts(daemon), place.noted(), "marks")
-        if not err:
+        if not gave_up:
             return
     raise AssertionError("it never waited")
 
