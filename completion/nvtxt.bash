@@ -129,7 +129,8 @@ _nvtxt() {
     --on-full) _nvtxt_words block drop ;;
     --time-format) _nvtxt_words auto iso syslog epoch ;;
     --log-level | log-level) _nvtxt_words error warning info debug ;;
-    --level) _nvtxt_words emerg alert crit err warning notice info debug ;;
+    --unit) _nvtxt_words "$(systemctl list-units --all --plain --no-legend 2>/dev/null | cut -d ' ' -f 1)" ;;
+    --level | --priority) _nvtxt_words emerg alert crit err warning notice info debug ;;
     --kind) _nvtxt_words mark range push/pop start/end ;;
     --format) _nvtxt_words chrome perfetto speedscope folded csv jsonl nvtxt otlp nsys ;;
     *)

@@ -49,6 +49,7 @@ has() {
     debhelper) have_command dh ;;
     dh-python) have_command dh_python3 ;;
     systemd) have_command systemd-socket-activate && have_command systemd-analyze ;;
+    systemd-journal-remote) [ -x /lib/systemd/systemd-journal-remote ] ;;
     python3) python3 -c 'import sqlite3' >/dev/null 2>&1 ;;
     python3-yaml) python3 -c 'import yaml' >/dev/null 2>&1 ;;
     *) have_command "$1" ;;
@@ -72,7 +73,8 @@ known() {
 
 packages_build='autoconf automake libtool make gcc libc6-dev pkg-config libuv1-dev libsqlite3-dev
     libjansson-dev libinih-dev libpcre2-dev zlib1g-dev'
-packages_optional='libsystemd-dev libzstd-dev libpq-dev postgresql pgbouncer systemd bubblewrap
+packages_optional='libsystemd-dev libzstd-dev libpq-dev postgresql pgbouncer systemd
+    systemd-journal-remote bubblewrap
     clang-format-16 mandoc strace zstd g++ protobuf-compiler'
 
 # need PACKAGE...: installs missing packages (as root), or names them and exits.

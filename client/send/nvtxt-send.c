@@ -460,6 +460,9 @@ static enum outcome send_inputs(struct send_arguments *args, struct term *term) 
     if (args->mark) {
         return send_mark(args, term);
     }
+    if (args->is_journal) {
+        return send_journal(args, term);
+    }
     return args->resume ? resume(args, term) : send_files(args, term, args->files);
 }
 
@@ -496,5 +499,6 @@ int main(int argc, char **argv) {
     args.transfer.text = args.is_text ? &args.text : NULL;
     int status = outcome == OUTCOME_DONE ? run_sender(&args, &term) : outcome_exit_status(outcome);
     levels_deinit(&args.text.levels);
+    free(args.units.words);
     return status;
 }

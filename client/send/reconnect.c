@@ -243,6 +243,9 @@ static enum outcome begin_rest(struct transfer *t) {
     static const char lacks[] = "the variables, definitions and open ranges of the lines before";
     char text[5120], session[NVTXT_SESSION_ID_BYTES + 1];
     uint64_t line = t->sender.end.line;
+    if (t->options->renews) {
+        return OUTCOME_PROTOCOL;
+    }
     if (!t->options->new_session || (t->renewed && line == t->sender.base)) {
         term_say(t->term, "%s; --new-session sends what is left in a session that lacks %s",
                  reconnect_unacknowledged(t, text, sizeof(text)), lacks);
@@ -272,7 +275,8 @@ enum outcome reconnect_refused(struct transfer *t) {
     char why[sizeof(refusal->code) + sizeof(refusal->message) + 4];
     snprintf(why, sizeof(why), "%s [%s]", refusal->message, refusal->code);
     int64_t now = nvtxt_monotonic_ms();
-    bool busy = t->spool && strcmp(refusal->code, NVTXT_ERROR_BUSY_SESSION) == 0;
+    bool kept = t->spool || t->options->renews;
+    bool busy = kept && strcmp(refusal->code, NVTXT_ERROR_BUSY_SESSION) == 0;
     t->busy_ms = !busy ? -1 : t->busy_ms < 0 ? now : t->busy_ms;
     if (busy && now - t->busy_ms >= TRANSFER_BUSY_MS) {
         term_say(t->term, "the daemon at %s refuses: %s", t->link.path, why);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "client/send/runs.h"
+#include "protocol/base/clock.h"
 #include "protocol/lang/names.h"
 #include "protocol/text/forms.h"
 
@@ -20,16 +21,16 @@ static void print_help(void) {
           "      --nvtx [--record-output] -- COMMAND, --nvtx --print    programs with NVTX\n"
           "      --session-folder DIR  where COMMAND's files *.nvtxt are sent from, kept\n"
           "      --socket PATH        data socket (else $NVTXT_SOCKET, yours, the system's)\n"
-          "      --wait[=SECONDS]     wait for a daemon at the start\n"
-          "      --timeout SECONDS    longest wait for the daemon later (default: for ever)\n"
+          "      --wait[=SECONDS], --timeout SECONDS  wait for a daemon at the start; later\n"
           "      --name NAME, --pid N  name of the input; ProcessId of events without one\n"
           "      --session ID, --session-name TEXT   store FILE once, even if sent again\n"
-          "      --spool DIR          keep unsent lines on disk; needs no daemon\n"
+          "      --spool DIR, --on-full=block|drop   keep unsent lines on disk; when full\n"
           "      --spool-limit SIZE, --spool-sync SECONDS    of one input's spool (1G, off)\n"
-          "      --on-full=block|drop  when spool or memory is full (default: block)\n"
           "      --resume DIR, --new-session     send DIR's spools; if closed, as new\n"
           "      --text, --time-format FORMAT  a log, each line a marker; its times\n"
           "      --category NAME, --color COLOR        of the markers, --mark and --range\n"
+          "      --journal, --journal-file FILE, --state FILE   send entries, each once\n"
+          "  -u, --unit UNIT, -p, --priority LEVEL, -S, --since TIME, -f, --follow  which\n"
           "      --level-pattern REGEX=COLOR|none      colour of lines; none: no usual ones\n"
           "  -q, --quiet, -v, --verbose  print no diagnostics; say which daemon is used\n"
           "      --mode lerp --ns-a A --ns-b B --nvtxt-a a --nvtxt-b b   map times of\n"
@@ -102,6 +103,31 @@ static int take_session(const struct nvtxt_option_value *value) {
     return session_id_of_name(value->text, geteuid(), args->session);
 }
 
+// A time, or how long ago: "-1h".
+static int take_since(const struct nvtxt_option_value *value) {
+    const char *text = value->text;
+    int64_t ns;
+    bool ago = *text == '-';
+    if (ago ? !nvtxt_duration_parse(text + 1, &ns) : !nvtxt_time_parse(text, &ns)) {
+        return NVTXT_WRONG;
+    }
+    ns = ago ? nvtxt_time_minus(nvtxt_realtime_ns(), ns) : ns;
+    *(uint64_t *)value->field = ns > 0 ? (uint64_t)ns / 1000 : 0;
+    return 0;
+}
+
+static int take_priority(const struct nvtxt_option_value *value) {
+    return nvtxt_level_span_parse(nvtxt_slice_of(value->text), value->field) ? 0 : NVTXT_WRONG;
+}
+
+// systemd's own names have no such bytes.
+static int take_unit(const struct nvtxt_option_value *value) {
+    if (!*value->text || strlen(value->text) > 240 || strpbrk(value->text, "*?[]= \t\n/")) {
+        return NVTXT_WRONG;
+    }
+    return nvtxt_option_list_add(value->field, value->text);
+}
+
 #define AT(field) offsetof(struct send_arguments, field)
 
 static const struct nvtxt_option rows[] = {
@@ -126,6 +152,16 @@ static const struct nvtxt_option rows[] = {
     {"steps", 0, NVTXT_OPTION_FLAG, .at = AT(steps)},
     {"nvtx", 0, NVTXT_OPTION_FLAG, .at = AT(nvtx)},
     {"print", 0, NVTXT_OPTION_FLAG, .at = AT(print)},
+    {"journal", 0, NVTXT_OPTION_FLAG, .at = AT(is_journal)},
+    {"journal-file", 0, NVTXT_OPTION_TEXT, .at = AT(journal.source), .wanted = "a file or folder"},
+    {"unit", 'u', NVTXT_OPTION_OTHER, .at = AT(units), .wanted = "the name of a unit, no pattern",
+     .take = take_unit},
+    {"priority", 'p', NVTXT_OPTION_OTHER, .at = AT(journal.levels), .has = AT(journal.has_levels),
+     .wanted = "a level: " NVTXT_LEVELS_THERE, .take = take_priority},
+    {"since", 'S', NVTXT_OPTION_OTHER, .at = AT(since_usec), .has = AT(has_since),
+     .wanted = "a time such as 2026-11-21T06:24:00Z, or -1h for an hour ago", .take = take_since},
+    {"follow", 'f', NVTXT_OPTION_FLAG, .at = AT(follow)},
+    {"state", 0, NVTXT_OPTION_TEXT, .at = AT(state), .wanted = "a file"},
     {"session-folder", 0, NVTXT_OPTION_TEXT, .at = AT(session_folder), .wanted = "a folder"},
     {"record-output", 0, NVTXT_OPTION_FLAG, .at = AT(record_output)},
     {"socket", 0, NVTXT_OPTION_TEXT, .at = AT(socket)},
@@ -164,7 +200,8 @@ static bool has_look(const struct send_arguments *args) {
 static bool is_new(const struct send_arguments *args) {
     return args->name || args->has_pid || args->transfer.repeat || args->mark || args->payload ||
            args->range || args->steps || args->nvtx || args->is_text || args->session_folder ||
-           has_line_options(args) || has_look(args) || arguments_mapping_given(&args->mapping);
+           args->is_journal || has_line_options(args) || has_look(args) ||
+           arguments_mapping_given(&args->mapping);
 }
 
 // A sentence about --nvtx and what belongs to it, or NULL.
@@ -225,10 +262,36 @@ static const char *find_shell_contradiction(const struct send_arguments *args, b
     return NULL;
 }
 
+// A sentence about --journal and what belongs to it, or NULL.
+static const char *find_journal_contradiction(const struct send_arguments *args, bool dashes) {
+    if (!args->is_journal) {
+        bool belongs = args->journal.source || args->units.count > 0 || args->journal.has_levels ||
+                       args->has_since || args->follow || args->state;
+        return belongs ? "--journal-file, --unit, --priority, --since, --follow and --state belong "
+                         "to --journal"
+                       : NULL;
+    }
+    if (*args->files || dashes || args->is_text || args->mark || args->range || args->steps ||
+        args->nvtx || args->resume) {
+        return "--journal takes no FILE, no command, no --text, --mark, --nvtx or --resume";
+    }
+    if (args->spool || args->transfer.drop || args->transfer.repeat || args->transfer.new_session) {
+        return "--journal needs no --spool, --on-full, --session or --new-session: the journal "
+               "keeps "
+               "its entries, and --state the place in it";
+    }
+    if (args->has_pid || args->text.has_stamp) {
+        return "--journal takes no --pid and no --time-format: entries have their own process and "
+               "time";
+    }
+    return NULL;
+}
+
 // A sentence about options that do not go together, or NULL.
 static const char *find_contradiction(const struct send_arguments *args, bool dashes) {
-    bool text = args->is_text || args->command;
+    bool text = args->is_text || args->command || args->is_journal;
     const char *fault = find_nvtx_contradiction(args, dashes);
+    fault = fault ?: find_journal_contradiction(args, dashes);
     fault = fault ?: find_shell_contradiction(args, dashes);
     if (fault) {
         return fault;

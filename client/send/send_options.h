@@ -4,6 +4,7 @@
 #pragma once
 
 #include "client/common/arguments.h"
+#include "client/journal/journal_reader.h"
 #include "client/send/transfer.h"
 
 struct send_arguments {
@@ -26,9 +27,16 @@ struct send_arguments {
     int64_t warm_ups;                    // ... and before them
     bool ignore_failure;                 // ... also when one fails
     bool steps;
-    bool nvtx;                  // the command's NVTX calls are recorded
-    bool print;                 // ... no command: print the variables for it
-    bool record_output;         // ... its output, too
+    bool nvtx;          // the command's NVTX calls are recorded
+    bool print;         // ... no command: print the variables for it
+    bool record_output; // ... its output, too
+    bool is_journal;    // entries of the journal are sent
+    bool follow;        // ... and those that come later
+    bool has_since;
+    uint64_t since_usec;           // where the first run begins
+    struct journal_wanted journal; // which entries
+    struct nvtxt_option_list units;
+    const char *state;          // the file that remembers the place; NULL: none
     const char *session_folder; // where the command puts files; NULL: a private one
     const char *spool;          // folder; NULL: none
     const char *resume;         // folder; NULL: new sessions are sent
@@ -41,6 +49,12 @@ struct send_arguments {
 // `argv` is changed; the arguments point into it.
 enum outcome send_arguments_parse(struct send_arguments *args, struct term *term, int argc,
                                   char **argv);
+
+// ---- The journal --------------------------------------------------------------------------------
+
+// `nvtxt-send --journal`: sends the entries that `args` describes. Returns the outcome, after
+// sentences.
+enum outcome send_journal(struct send_arguments *args, struct term *term);
 
 // ---- Marks --------------------------------------------------------------------------------------
 

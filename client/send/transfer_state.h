@@ -26,6 +26,7 @@ struct transfer_options {
     bool new_session;   // a session that the daemon closed is continued as another one
     bool resume;        // the inputs are spools of earlier processes
     bool repeat;        // the session may have been sent before, wholly or in part
+    bool renews;        // the caller begins another session itself when the daemon has closed it
     bool made_up;       // the input is no file: nobody could send it again
     bool stays;       // the input stays, and the caller says how to send it again: at a signal its
                       // session is left as it is

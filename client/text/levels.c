@@ -183,6 +183,13 @@ static bool own_color(const struct levels *levels, struct nvtxt_slice line, uint
     return false;
 }
 
+void levels_paint(const struct levels *levels, struct nvtxt_slice line, int level,
+                  uint32_t *color) {
+    if (!own_color(levels, line, color) && level >= 0) {
+        (void)nvtxt_color_parse(nvtxt_slice_of(severity_colors[level]), color);
+    }
+}
+
 int levels_find(const struct levels *levels, struct nvtxt_slice line, uint32_t *color) {
     int severity = NVTXT_LEVEL_NONE;
     if (!levels->usual_off) {
@@ -190,8 +197,6 @@ int levels_find(const struct levels *levels, struct nvtxt_slice line, uint32_t *
         severity = find_priority(line);
         severity = severity < 0 ? find_name(line.data, end) : severity;
     }
-    if (!own_color(levels, line, color) && severity >= 0) {
-        (void)nvtxt_color_parse(nvtxt_slice_of(severity_colors[severity]), color);
-    }
+    levels_paint(levels, line, severity, color);
     return severity;
 }

@@ -34,5 +34,8 @@ int levels_add(struct levels *levels, const char *text, char *fault, size_t size
 // colour of its pattern or level, and stays unchanged when it has neither.
 int levels_find(const struct levels *levels, struct nvtxt_slice line, uint32_t *color);
 
+// The colour of a line whose level is known, or NVTXT_LEVEL_NONE: as above.
+void levels_paint(const struct levels *levels, struct nvtxt_slice line, int level, uint32_t *color);
+
 // Reads a colour's name, "#RRGGBB", "#AARRGGBB" or an integer, as an argument Color has it.
 bool levels_color(const char *text, uint32_t *color);

@@ -148,22 +148,30 @@ static bool name_category(struct textlog *log, struct nvtxt_slice *line) {
     return true;
 }
 
-// The line's text, or its next piece, as a Marker. Returns the bytes taken.
-static size_t mark(struct textlog *log, struct nvtxt_slice text, struct nvtxt_slice *line) {
+size_t textlog_mark(char *out, size_t line_max, const struct textlog_marker *marker,
+                    struct nvtxt_slice text, size_t *written) {
     char tail[HEAD_BYTES] = ",''\n";
-    size_t written;
+    size_t quoted;
     int head_len =
-        snprintf(log->out, log->line_max, "Marker,%lld,Manual,%u,%u,%u,0x%08x,",
-                 (long long)log->line_ns, log->pid, log->tid, log->category_id, log->line_color);
-    if (log->line_level >= 0) {
-        snprintf(tail, sizeof(tail), ",%d\n", log->line_level);
+        snprintf(out, line_max, "Marker,%lld,Manual,%u,%u,%u,0x%08x,", (long long)marker->time_ns,
+                 marker->pid, marker->tid, marker->category, marker->color);
+    if (marker->level >= 0) {
+        snprintf(tail, sizeof(tail), ",%d\n", marker->level);
     }
     size_t tail_len = strlen(tail);
-    char *out = log->out + head_len;
-    size_t taken = printable_encode(out, log->line_max - HEAD_BYTES, text, &written);
-    memcpy(out + written, tail, tail_len);
-    *line = (struct nvtxt_slice){log->out, (size_t)head_len + written + tail_len};
+    out += head_len;
+    size_t taken = printable_encode(out, line_max - HEAD_BYTES, text, &quoted);
+    memcpy(out + quoted, tail, tail_len);
+    *written = (size_t)head_len + quoted + tail_len;
     return taken;
+}
+
+// The line's text, or its next piece, as a Marker. Returns the bytes taken.
+static size_t mark(struct textlog *log, struct nvtxt_slice text, struct nvtxt_slice *line) {
+    const struct textlog_marker marker = {log->line_ns,     log->pid,        log->tid,
+                                          log->category_id, log->line_color, log->line_level};
+    line->data = log->out;
+    return textlog_mark(log->out, log->line_max, &marker, text, &line->len);
 }
 
 bool textlog_next(struct textlog *log, struct nvtxt_slice *line) {

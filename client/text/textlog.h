@@ -91,6 +91,20 @@ uint32_t textlog_category(const char *name);
 size_t textlog_call(char *out, size_t room, const char *head, struct nvtxt_slice string,
                     const char *tail);
 
+// A marker of a session with levels and escapes, without its text.
+struct textlog_marker {
+    int64_t time_ns;
+    uint32_t pid, tid;
+    uint32_t category; // 0: none
+    uint32_t color;
+    int level; // NVTXT_LEVEL_NONE: it has none
+};
+
+// Writes it with its LF to `out`, which has room for `line_max` bytes and one more, for as many
+// bytes of the text as fit, at least one character. Returns their number and sets `*written`.
+size_t textlog_mark(char *out, size_t line_max, const struct textlog_marker *marker,
+                    struct nvtxt_slice text, size_t *written);
+
 // ---- Any bytes as a string ----------------------------------------------------------------------
 
 // Writes any bytes as a quoted string of NVTXT, for a session with escapes (nvtxt-protocol(7)).

@@ -10,6 +10,7 @@ import subprocess
 import io_log
 from io_log import Unsynced, lib
 
+import journal
 from client import Folder, Running, run_client
 
 HEADER = "TimeBase = Manual\n@Marker, Time, Message\n"
@@ -148,6 +149,23 @@ class Spooled(Law):
 
     def end(self):
         return "%d segments are missing" % self.left if self.left > 0 else None
+
+
+class Placed(Law):
+    """What is sent of a journal has its places on the disk, in a file that has its name there."""
+
+    def __init__(self, state):
+        self.state = state
+        self.sent = 0
+
+    def check(self, disk, call):
+        if call.what != "send":
+            return None
+        self.sent += 1
+        return disk.lacks(self.state)
+
+    def end(self):
+        return None if self.sent > 2 else "nothing was sent"
 
 
 def faults(calls, laws):
@@ -401,6 +419,22 @@ def test_a_sync_at_a_segment_change_counts_without_the_option_too():
         long = "# %s\n" % ("x" * 60000)
         status, err, _ = spool(folder, 20 * long, fail="fdatasync .000001.segment 1")
         lib.equal(status, 74, err)
+
+
+# ---- The journal ------------------------------------------------------------------------------------
+
+def test_the_places_of_a_journal():
+    io_log.need_recorder()
+    with lib.Daemon() as daemon, Folder() as folder:
+        path = journal.write(folder.name("a.journal"), [journal.entry(n) for n in range(3000)])
+        os.mkdir(folder.name("s"))
+        state, log = folder.name("s/state"), folder.name("calls")
+        status, _, err = run_client("nvtxt-send", "--socket", daemon.socket, "--journal",
+                                    "--journal-file", path, "--state", state,
+                                    env=io_log.recording(log))
+        lib.equal((status, err), (0, ""))
+        judge(log, lambda: [Placed(state)],
+              [r"state\.new", "/state", re.escape(folder.name("s"))])
 
 
 lib.run(globals())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Notes about the EXAMPLES of the manual pages; page_notes.py says what a note is."""
-from page_notes import (ANY, BACKUP, COMPILE, DAEMON, FLAMEGRAPH, JOURNAL, LOGGER, MAIL, MAKEFILE, RECORDS, SHELL, SOLVED,
+from page_notes import (ANY, BACKUP, COMPILE, DAEMON, FLAMEGRAPH, LOGGER, MACHINE_JOURNAL, MAIL, MAKEFILE, RECORDS, SHELL, SOLVED,
                         Note, Page, prints, saved_as, shell, skip)
 
 # Steps with their loading, a kernel in each, one kernel alone; a request that is open meanwhile.
@@ -116,9 +116,10 @@ PAGES = {
         "nvtxt-send --steps": prints("^made two$"),
         "nvtxt-send --repeat": prints("gzip: 5 runs, after 1 for warm-up$"),
         "nvtxt-send --resume": Note(before="mkdir -m 700 spool"),
+        "nvtxt-send --journal": skip(MACHINE_JOURNAL),
         "nvtxt-send -- make": prints("^made two$"),
         "nvtxt-send --nvtx": prints(SOLVED, before=COMPILE + "; cp solver train"),
-    }, before=DAEMON, programs={"logger": LOGGER, "journalctl": JOURNAL},
+    }, before=DAEMON, programs={"logger": LOGGER},
         places={"/var/spool/logger": "spool", "/var/log/syslog.1": "syslog.1"},
         files={"build.nvtxt": "@Marker, Time, ProcessId, Message\nMarker, 1, $Pid, \"a\"\nMarker, 2, 42, \"b\"\n",
                "data": "some data\n", "backup.sh": BACKUP, "Makefile": MAKEFILE, "syslog.1": "Nov 20 10:00:00 host kernel: booted\n",
