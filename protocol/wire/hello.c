@@ -377,7 +377,7 @@ void nvtxt_hello_format(struct nvtxt_buf *out, const struct nvtxt_hello *hello) 
     if (!hello->diagnostics) {
         nvtxt_buf_add_string(out, ",\"diagnostics\":false");
     }
-    if (*hello->parent) {
+    if (*hello->parent && !hello->bad_parent) {
         nvtxt_buf_add_pair_text(out, ",\"parent\":", hello->parent);
     }
     if (hello->has_acked) {
@@ -455,7 +455,7 @@ int nvtxt_keyed_parse(struct nvtxt_slice line, struct nvtxt_keyed *keyed) {
 
 void nvtxt_keyed_format(struct nvtxt_buf *out, const struct nvtxt_keyed *keyed) {
     nvtxt_buf_add_pair_text(out, NVTXT_RANGE_PREFIX " {\"key\":", keyed->key);
-    if (*keyed->parent) {
+    if (*keyed->parent && !keyed->bad_parent) {
         nvtxt_buf_add_pair_text(out, ",\"parent\":", keyed->parent);
     }
     nvtxt_buf_add_string(out, "}\n");

@@ -74,7 +74,7 @@ int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *
 int nvtxt_hello_of_file(struct nvtxt_slice line, bool *escapes, bool *nvtx);
 
 // Appends the hello line with its LF. Bytes of a name that are not UTF-8 are replaced, and a name
-// is cut where the line would grow past NVTXT_HELLO_BYTES.
+// is cut where the line would grow past NVTXT_HELLO_BYTES. A bad parent is left out.
 void nvtxt_hello_format(struct nvtxt_buf *out, const struct nvtxt_hello *hello);
 
 // Lines that a client had to drop: `#nvtxt-lost {"lines":12,"reason":"full"}`. The report is a line
@@ -106,5 +106,5 @@ struct nvtxt_keyed {
 // -ENOMEM.
 int nvtxt_keyed_parse(struct nvtxt_slice line, struct nvtxt_keyed *keyed);
 
-// Appends the line with its LF.
+// Appends the line with its LF; a bad parent is left out.
 void nvtxt_keyed_format(struct nvtxt_buf *out, const struct nvtxt_keyed *keyed);

@@ -92,6 +92,21 @@ def test_a_rotation_between_a_key_and_its_range_loses_neither():
         equal([rows(path, PARENTS, session.id) for path in daemon.segments()], [[(PARENT,)]] * 3)
 
 
+def test_a_parent_in_another_segment_is_none_for_the_view():
+    with Daemon() as daemon:
+        with daemon.session() as outer, daemon.session(parent=outer.id + ":run") as inner:
+            inner.send(HEADER + span(1, 2, "early"))
+            inner.ack(4)
+            daemon.control("rotate")
+            inner.send(span(3, 4, "late"))
+            inner.end()
+            outer.send(HEADER + key("run") + span(0, 9, "make"))
+            outer.end()
+        daemon.settled()
+        equal([rows(path, "SELECT path, depth FROM NVTXT_TREE ORDER BY row") for path in daemon.segments()],
+              [[("early", 0)], [("make;late", 1), ("make", 0)]])
+
+
 def test_a_parent_that_cannot_be_read_is_none_with_one_warning():
     with Daemon() as daemon:
         for parent in ("what", "x" * 300, 7, PARENT + " "):

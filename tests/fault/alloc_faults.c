@@ -144,6 +144,7 @@ static int act_state(void) {
 static int act_messages(void) {
     struct nvtxt_hello hello = {.protocol = 1, .session = SESSION}, parsed;
     struct nvtxt_lost lost = {.lines = 3, .reason = "full"}, read_lost;
+    struct nvtxt_keyed keyed = {.key = "run", .parent = SESSION ":run"}, read_keyed;
     struct nvtxt_ctl_request request;
     struct nvtxt_buf out = {0};
     char why[256];
@@ -155,6 +156,10 @@ static int act_messages(void) {
     nvtxt_lost_format(&out, &lost);
     good = good && !nvtxt_buf_failed(&out) &&
            nvtxt_lost_parse((struct nvtxt_slice){out.data, out.len - 1}, &read_lost);
+    nvtxt_buf_clear(&out);
+    nvtxt_keyed_format(&out, &keyed);
+    good = good && !nvtxt_buf_failed(&out) &&
+           nvtxt_keyed_parse((struct nvtxt_slice){out.data, out.len - 1}, &read_keyed) == 1;
     nvtxt_buf_clear(&out);
     nvtxt_reply_welcome(&out, &(struct nvtxt_welcome){.session = SESSION,
                                                       .limits = &config.limits,

@@ -55,11 +55,28 @@ static void check_lost(struct nvtxt_slice line) {
     nvtxt_buf_deinit(&out);
 }
 
+static void check_keyed(struct nvtxt_slice line) {
+    struct nvtxt_keyed keyed;
+    struct nvtxt_keyed again;
+    if (!nvtxt_keyed_parse(line, &keyed)) {
+        return;
+    }
+    struct nvtxt_buf out = {0};
+    must(*keyed.key && strlen(keyed.parent) <= NVTXT_PARENT_BYTES);
+    nvtxt_keyed_format(&out, &keyed);
+    must(out.len <= NVTXT_RANGE_BYTES);
+    must(nvtxt_keyed_parse((struct nvtxt_slice){out.data, out.len - 1}, &again) == 1);
+    must(strcmp(keyed.key, again.key) == 0 && !again.bad_parent);
+    must(strcmp(keyed.bad_parent ? "" : keyed.parent, again.parent) == 0);
+    nvtxt_buf_deinit(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct nvtxt_slice line = {(const char *)data, size};
     struct nvtxt_reply reply;
     check_hello(line);
     check_lost(line);
+    check_keyed(line);
     if (nvtxt_reply_parse(line, &reply) == 0) {
         must(reply.line <= INT64_MAX && reply.events <= INT64_MAX && reply.protocol >= 0);
         must_be_plain(reply.message);
