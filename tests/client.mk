@@ -5,6 +5,7 @@ unit_programs += unit/test_export_fmt
 unit_programs += unit/test_export_lanes
 unit_programs += unit/test_export_otlp
 unit_programs += unit/test_out
+unit_programs += unit/test_shown
 unit_programs += unit/test_export_stacks
 unit_programs += unit/test_times
 unit_programs += unit/test_json_pieces

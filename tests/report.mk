@@ -4,6 +4,7 @@ EXTRA_DIST += e2e/report.py e2e/schema.py report/f1.nvtxt
 serial_tests += e2e/test_report.py
 serial_tests += e2e/test_report_filter.py
 serial_tests += e2e/test_report_tables.py
+serial_tests += e2e/test_report_terminal.py
 serial_tests += e2e/test_report_logs.py
 EXTRA_DIST += e2e/builds.py
 serial_tests += e2e/test_report_parents.py

@@ -39,14 +39,35 @@ static void occupy_standard_descriptors(void) {
     }
 }
 
-void term_init(struct term *term, const char *program) {
+static bool is_dumb(void) {
     const char *kind = getenv("TERM");
+    return !kind || strcmp(kind, "dumb") == 0;
+}
+
+bool term_has_colour(int fd) {
     const char *no_colour = getenv("NO_COLOR");
-    bool dumb = !kind || strcmp(kind, "dumb") == 0;
+    return isatty(fd) && !is_dumb() && !(no_colour && *no_colour);
+}
+
+size_t term_columns(int fd) {
+    const char *given = getenv("COLUMNS");
+    struct winsize window = {0};
+    char *end = NULL;
+    unsigned long columns = given ? strtoul(given, &end, 10) : 0;
+    if (!isatty(fd)) {
+        return 0;
+    }
+    if (columns > 0 && columns <= UINT16_MAX && !*end) {
+        return columns;
+    }
+    return ioctl(fd, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col : 80;
+}
+
+void term_init(struct term *term, const char *program) {
     occupy_standard_descriptors();
     *term = (struct term){.program = program};
-    term->is_terminal = isatty(STDERR_FILENO) && !dumb;
-    term->colour = term->is_terminal && !(no_colour && *no_colour);
+    term->is_terminal = isatty(STDERR_FILENO) && !is_dumb();
+    term->colour = term_has_colour(STDERR_FILENO);
 }
 
 void term_wipe(struct term *term) {

@@ -40,6 +40,13 @@ void term_progress(struct term *term, int64_t now_ms, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void term_wipe(struct term *term); // takes the progress line away
 
+// Columns of the terminal that a descriptor is: $COLUMNS if that is a number, else what the
+// terminal says, else 80. 0: it is no terminal.
+size_t term_columns(int fd);
+
+// Whether colours are wanted on it: not with NO_COLOR, or TERM=dumb.
+bool term_has_colour(int fd);
+
 // Text for stdout, of whatever lines. A terminal gets it as nvtxt_utf8_shown_in_lines() has it,
 // others get it as it is. Returns false when it cannot be written.
 bool term_print(const char *text, size_t len);

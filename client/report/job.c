@@ -281,6 +281,37 @@ static enum outcome flush(struct report_job *job) {
     return outcome_of_error(error, OUTCOME_IO);
 }
 
+// Times of several stores are of one calendar if they count from the same moment.
+static bool has_clock(const struct report_capture *capture) {
+    bool same = capture && capture->store_count > 0;
+    for (size_t i = 0; same && i < capture->store_count; i++) {
+        same = capture->stores[i].utc_base_ns == capture->stores[0].utc_base_ns;
+    }
+    return same;
+}
+
+// Text on a terminal is for people. What it is like is asked once: it keeps its width to the end.
+static void attach_screen(struct report_job *job) {
+    const struct report_options *options = job->options;
+    size_t width = term_columns(job->out.fd);
+    bool is_text = options->format == REPORT_TEXT && options->command->bit != REPORT_SERVE &&
+                   options->command->bit != REPORT_HTML;
+    if (width == 0 || !is_text) {
+        return;
+    }
+    job->screen = (struct report_screen){
+        .width = width,
+        .colour = term_has_colour(job->out.fd),
+        .full_names = options->full_names,
+        .utc = options->utc,
+        .has_clock = has_clock(job->capture),
+    };
+    if (job->screen.has_clock) {
+        job->screen.utc_base_ns = job->capture->stores[0].utc_base_ns;
+    }
+    report_screen_attach(&job->out, &job->screen);
+}
+
 static enum outcome run_job(struct report_job *job) {
     struct result_file file;
     enum outcome outcome = open_output(job, &file);
@@ -290,6 +321,7 @@ static enum outcome run_job(struct report_job *job) {
     int r = nvtxt_out_init(&job->out, file.fd < 0 ? STDOUT_FILENO : file.fd);
     if (r == 0) {
         job->out.interrupted = signals_came;
+        attach_screen(job);
         r = job->options->command->run(job);
     }
     outcome = r < 0            ? fail(job->term, r)

@@ -30,10 +30,11 @@ struct report_job {
     // Of report files of Nsight Compute, in their place: what of each file is looked at, one for
     // each of `stores`. NULL: they are stores.
     struct report_launches **launches;
-    int64_t since_ns, until_ns; // what --since, --until and --last ask for
-    struct nvtxt_out out;       // text goes to it in pieces; a failure shows at the end
-    enum outcome level;         // what the exit status will be at least
-    struct nvtxt_buf refused;   // why files of --resolve-source-file were not taken, a line each
+    int64_t since_ns, until_ns;  // what --since, --until and --last ask for
+    struct nvtxt_out out;        // text goes to it in pieces; a failure shows at the end
+    struct report_screen screen; // of `out`, if that is text for a terminal
+    enum outcome level;          // what the exit status will be at least
+    struct nvtxt_buf refused;    // why files of --resolve-source-file were not taken, a line each
 };
 
 // For a command that computes many figures: each needs arrays as large as the next one does. They

@@ -212,6 +212,7 @@ static int take_define(const struct nvtxt_option_value *value) {
     (REPORT_REPORT | REPORT_SUMMARY | REPORT_STATS | REPORT_EVENTS | REPORT_METRICS |              \
      REPORT_SOURCE | REPORT_DIFF | REPORT_CHECK | REPORT_HTML | REPORT_SERVE | REPORT_LOGS)
 #define EVERY ((SELECTS & ~(unsigned)REPORT_SERVE) | REPORT_LIST | REPORT_NVTX_STATE)
+#define HAS_TABLES (HAS_FORMATS & ~(unsigned)(REPORT_CHECK | REPORT_NVTX_STATE | REPORT_SERVE))
 #define HAS_FORMATS (EVERY & ~(unsigned)REPORT_HTML)
 #define COMPUTES                                                                                   \
     (REPORT_REPORT | REPORT_METRICS | REPORT_SOURCE | REPORT_CHECK | REPORT_LIST | REPORT_HTML)
@@ -344,7 +345,16 @@ const struct report_option report_options_table[] = {
     {{"full-names", 0, NVTXT_OPTION_FLAG, .at = AT(full_names)},
      HAS_FORMATS,
      NULL,
-     "text: names of more than 200 characters, too"},
+     "text: names as long as they are"},
+    {{"limit", 0, NVTXT_OPTION_NUMBER, .at = AT(limit), .has = AT(has_limit),
+      .wanted = "a number from 0 on", .most = INT32_MAX},
+     HAS_TABLES,
+     "N",
+     "rows of each table; 0: all (terminals: 20)"},
+    {{"utc", 0, NVTXT_OPTION_FLAG, .at = AT(utc)},
+     HAS_FORMATS,
+     NULL,
+     "terminals: times of day in UTC, not local"},
     {{"max-events", 0, NVTXT_OPTION_NUMBER, .at = AT(max_events), .wanted = "a number from 1 on",
       .least = 1},
      REPORT_HTML,

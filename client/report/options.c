@@ -21,7 +21,7 @@ const char *report_format_name(enum report_format format) {
     return names[format];
 }
 
-static bool is_seen(uint64_t seen, const char *name) {
+static bool is_seen(unsigned __int128 seen, const char *name) {
     size_t i = 0;
     while (strcmp(report_options_table[i].row.name, name) != 0) {
         i++;
@@ -54,7 +54,7 @@ static const char *list_commands(char *out, size_t size, unsigned commands) {
 }
 
 static enum outcome check_seen(const struct report_options *options, struct term *term,
-                               uint64_t seen) {
+                               unsigned __int128 seen) {
     char name[NVTXT_OPTION_NAME_SIZE], commands[128];
     for (size_t i = 0; report_options_table[i].row.kind != NVTXT_OPTION_END; i++) {
         const struct report_option *option = &report_options_table[i];
@@ -158,11 +158,9 @@ static int take_word(struct nvtxt_options *parser, char *word) {
     return 0;
 }
 
-#define MOST 64
-
 enum outcome report_options_parse(struct report_options *options, struct term *term,
                                   void (*print_help)(const void *options), int argc, char **argv) {
-    struct nvtxt_option rows[MOST] = {{0}};
+    struct nvtxt_option rows[NVTXT_OPTIONS_MOST] = {{0}};
     for (size_t i = 0; report_options_table[i].row.kind != NVTXT_OPTION_END; i++) {
         rows[i] = report_options_table[i].row;
     }
@@ -191,6 +189,7 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
     options->descriptions =
         options->rule_details ||
         (is_seen(parser.options.seen, "print-details") && options->details == REPORT_DETAILS_ALL);
+    options->has_time_unit = is_seen(parser.options.seen, "timeunit");
     options->has_gate = is_seen(parser.options.seen, "gate");
     if (!options->output && options->command && options->command->bit == REPORT_HTML) {
         options->output = REPORT_OPTIONS_PAGE;

@@ -55,7 +55,8 @@ struct report_options {
     enum report_scope_kind scope;
     uint32_t arch; // 70 of 70 and CC_70; 0: none
     enum report_time_unit { REPORT_NSEC, REPORT_USEC, REPORT_MSEC, REPORT_SEC } time_unit;
-    bool base_units; // --print-units base
+    bool has_time_unit; // --timeunit; else a screen chooses
+    bool base_units;    // --print-units base
     enum report_details { REPORT_DETAILS_ALL, REPORT_DETAILS_HEADER, REPORT_DETAILS_BODY } details;
     enum report_instances {
         REPORT_INSTANCES_NONE,
@@ -67,6 +68,9 @@ struct report_options {
     bool descriptions;             // of sections: details were asked for
     bool all_lines;                // of source
     bool full_names;               // text cuts none
+    bool utc;                      // times of day on a screen; else local
+    bool has_limit;                // --limit; else a screen has its own
+    int64_t limit;                 // rows of a table; 0: all
     struct report_regex **kernels; // --kernel; owned
     size_t kernel_count;
     uint64_t *results; // --result; owned

@@ -179,3 +179,43 @@ size_t nvtxt_utf8_show(char *out, size_t size, struct nvtxt_slice text) {
     out[len] = '\0';
     return len;
 }
+
+// ---- Columns ------------------------------------------------------------------------------------
+
+struct points {
+    uint32_t first, last;
+};
+
+// Marks that combine with the character before them, by blocks of the scripts that have many.
+static const struct points combining[] = {
+    {0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x610, 0x61A},   {0x64B, 0x65F},
+    {0x6D6, 0x6DC},   {0x93C, 0x93C},   {0x941, 0x948},   {0x94D, 0x94D},   {0xE31, 0xE31},
+    {0xE34, 0xE3A},   {0xE47, 0xE4E},   {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF},
+    {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F},
+};
+
+static const struct points wide[] = {
+    {0x1100, 0x115F},   {0x231A, 0x231B},   {0x23E9, 0x23EC},   {0x25FD, 0x25FE},
+    {0x2614, 0x2615},   {0x26A1, 0x26A1},   {0x2705, 0x2705},   {0x274C, 0x274C},
+    {0x2E80, 0x303E},   {0x3041, 0x33FF},   {0x3400, 0x4DBF},   {0x4E00, 0xA4CF},
+    {0xA960, 0xA97C},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},
+    {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF},
+    {0x1F7E0, 0x1F7EB}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD},
+};
+
+static bool has_point(const struct points *ranges, size_t count, uint32_t point) {
+    size_t i = 0;
+    while (i < count && point > ranges[i].last) {
+        i++;
+    }
+    return i < count && point >= ranges[i].first;
+}
+
+size_t nvtxt_utf8_columns(uint32_t point) {
+    if (point < combining[0].first) {
+        return 1;
+    }
+    return has_point(combining, sizeof(combining) / sizeof(combining[0]), point) ? 0
+           : has_point(wide, sizeof(wide) / sizeof(wide[0]), point)              ? 2
+                                                                                 : 1;
+}

@@ -36,6 +36,10 @@ size_t nvtxt_utf8_shown_in_lines(struct nvtxt_slice text, struct nvtxt_slice *sh
 // its NUL. `out` is no part of the text. Returns the length.
 size_t nvtxt_utf8_show(char *out, size_t size, struct nvtxt_slice text);
 
+// Columns of a terminal that a character takes which is shown: 0 for one that is drawn on the one
+// before it, 2 for a wide one (East Asian Width W and F), else 1.
+size_t nvtxt_utf8_columns(uint32_t point);
+
 // Writes the repaired text to `out` (room for NVTXT_UTF8_GROWTH * text.len bytes); returns its
 // length.
 size_t nvtxt_utf8_repair(char *out, struct nvtxt_slice text);

@@ -95,7 +95,7 @@ int nvtxt_option_list_add(struct nvtxt_option_list *list, const char *word) {
 // ---- The tables ---------------------------------------------------------------------------------
 
 #define FIRST 256 // value of the first row for getopt_long(); below it are letters
-#define MOST 64   // rows of one program, a bit each; nvtxt-report has the most
+#define MOST NVTXT_OPTIONS_MOST
 
 enum { ANSWER_HELP = FIRST + MOST, ANSWER_VERSION };
 
@@ -295,7 +295,7 @@ static int take_option(struct nvtxt_options *options, const struct tables *table
         *(bool *)(values + row->has) = true;
     }
     options->letter = row->letter;
-    options->seen |= UINT64_C(1) << i;
+    options->seen |= (unsigned __int128)1 << i;
     return r;
 }
 

@@ -69,6 +69,8 @@ struct nvtxt_option_fault {
     const char *why;                // BAD_VALUE of a key: what is expected, else NULL
 };
 
+#define NVTXT_OPTIONS_MOST 96 // rows of one program; nvtxt-report has the most
+
 struct nvtxt_options {
     const struct nvtxt_option *rows;
     void *values;  // the struct whose fields are set
@@ -85,9 +87,9 @@ struct nvtxt_options {
     // there is one walk.
     int (*prepare)(struct nvtxt_options *options);
 
-    int letter;    // of the last option; 0: it has none
-    bool dashes;   // set at the end: "--" was there
-    uint64_t seen; // bit I: the I-th row, those of groups counted, was there
+    int letter;             // of the last option; 0: it has none
+    bool dashes;            // set at the end: "--" was there
+    unsigned __int128 seen; // bit I: the I-th row, those of groups counted, was there
 };
 
 // Takes the options. Returns 0 or what a function above returned. Words that were not taken begin

@@ -34,7 +34,7 @@ void nvtxt_out_deinit(struct nvtxt_out *out) {
 
 // A signal ends the wait for a reader that does not read: the write fails or is short then, and
 // `interrupted` says so.
-static void put(struct nvtxt_out *out, const char *data, size_t len) {
+void nvtxt_out_put(struct nvtxt_out *out, const char *data, size_t len) {
     size_t at = 0;
     while (at < len && out->error == 0) {
         ssize_t n = write(out->fd, data + at, len - at);
@@ -63,20 +63,30 @@ static void put_shown(struct nvtxt_out *out, struct nvtxt_slice text) {
         text.data += taken;
         text.len -= taken;
         if (text.len == 0 || len + NVTXT_UTF8_MOST > sizeof(shown)) {
-            put(out, shown, len);
+            nvtxt_out_put(out, shown, len);
             len = 0;
         }
     }
 }
 
-int nvtxt_out_flush(struct nvtxt_out *out) {
-    if (out->is_terminal) {
-        put_shown(out, (struct nvtxt_slice){out->data, out->len});
+// Writes what the buffer holds; `show` may leave the end of it.
+static int flush(struct nvtxt_out *out, bool last) {
+    const struct nvtxt_slice text = {out->data, out->len};
+    size_t taken = out->len;
+    if (out->show) {
+        taken = out->show(out, text, last);
+    } else if (out->is_terminal) {
+        put_shown(out, text);
     } else {
-        put(out, out->data, out->len);
+        nvtxt_out_put(out, text.data, text.len);
     }
-    out->len = 0;
+    out->len = out->error ? 0 : out->len - taken;
+    memmove(out->data, out->data + taken, out->len);
     return out->error;
+}
+
+int nvtxt_out_flush(struct nvtxt_out *out) {
+    return flush(out, true);
 }
 
 static int grow(struct nvtxt_out *out, size_t size) {
@@ -95,10 +105,11 @@ char *nvtxt_out_make_room(struct nvtxt_out *out, size_t size) {
         bool grown = out->error == 0 && grow(out, 2 * out->cap + size) == 0;
         return grown ? out->data + out->len : NULL;
     }
-    if (nvtxt_out_flush(out) != 0) {
+    if (flush(out, false) != 0) {
         return NULL;
     }
-    return size > out->cap && grow(out, size) < 0 ? NULL : out->data;
+    size += out->len;
+    return size > out->cap && grow(out, size) < 0 ? NULL : out->data + out->len;
 }
 
 // ---- Numbers ------------------------------------------------------------------------------------

@@ -30,6 +30,11 @@ struct nvtxt_out {
     // Whether a write that a signal cut short shall not be tried again; the error is -EINTR then.
     // NULL: it is tried again. May be set after nvtxt_out_init().
     bool (*interrupted)(void);
+    // What a terminal gets instead of its usual text: writes it with nvtxt_out_put(), and returns
+    // how many bytes it took; the others come again, with more. `last`: all must be taken. NULL:
+    // the usual.
+    size_t (*show)(struct nvtxt_out *out, struct nvtxt_slice text, bool last);
+    void *screen; // of `show`; borrowed
 };
 
 int nvtxt_out_init(struct nvtxt_out *out, int fd); // 0 or -ENOMEM
@@ -37,6 +42,9 @@ void nvtxt_out_deinit(struct nvtxt_out *out);      // writes nothing; fine when 
 
 // Writes what the buffer holds. Returns out->error.
 int nvtxt_out_flush(struct nvtxt_out *out);
+
+// Writes bytes to the descriptor as they are, before what the buffer holds. For `show`.
+void nvtxt_out_put(struct nvtxt_out *out, const char *data, size_t len);
 
 // The slow path of nvtxt_out_room(). NULL after a failure.
 char *nvtxt_out_make_room(struct nvtxt_out *out, size_t size);

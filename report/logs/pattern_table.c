@@ -11,8 +11,8 @@
 
 static const struct report_column columns[] = {
     {"Count", REPORT_COLUMN_NUMBER},     {"Level", REPORT_COLUMN_LABEL},
-    {"Levels", REPORT_COLUMN_LABEL},     {"First (ns)", REPORT_COLUMN_NUMBER},
-    {"Last (ns)", REPORT_COLUMN_NUMBER}, {"Over Time", REPORT_COLUMN_LABEL},
+    {"Levels", REPORT_COLUMN_LABEL},     {"First (ns)", REPORT_COLUMN_MOMENT},
+    {"Last (ns)", REPORT_COLUMN_MOMENT}, {"Over Time", REPORT_COLUMN_LABEL},
     {"Sources", REPORT_COLUMN_TEXT},     {"Pattern", REPORT_COLUMN_TEXT},
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))

@@ -149,7 +149,7 @@ static int begin_lines(struct report_table *table, const struct report_values *v
     if (!columns) {
         return nvtxt_origin(-ENOMEM);
     }
-    columns[0] = (struct report_column){"Start (ns)", REPORT_COLUMN_NUMBER};
+    columns[0] = (struct report_column){"Start (ns)", REPORT_COLUMN_MOMENT};
     columns[1] = (struct report_column){"Level", REPORT_COLUMN_LABEL};
     for (size_t i = 0; i < values->places; i++) {
         struct report_cell name = place_cell(table, i);

@@ -41,9 +41,9 @@ static void put_focus(struct nvtxt_out *out, const struct report_page *page,
         any = true;
         page_raw(out, "<tr>");
         page_cell(out, of->name);
-        page_cell(out,
-                  nvtxt_slice_of(of->has_value ? report_render_value(value, &of->value, "", true)
-                                               : "N/A"));
+        page_cell(out, nvtxt_slice_of(of->has_value ? report_render_value(value, &of->value, "",
+                                                                          REPORT_UNITS_BASE)
+                                                    : "N/A"));
         page_cell(out, nvtxt_slice_of(report_focus_severity_name(of->severity)));
         page_linked(out, page, "<td>", of->info, "</td></tr>\n");
     }

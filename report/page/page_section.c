@@ -14,7 +14,8 @@ static void put_value(struct nvtxt_out *out, const struct report_value *value, c
              value->type == REPORT_STRING ? "<td data-value=\"" : "<td class=\"n\" data-value=\"");
     report_cell_write(out, &cell, page_text); // as JSON has it, without quotes
     page_raw(out, "\"");
-    page_named(out, ">", nvtxt_slice_of(report_render_value(text, value, unit, false)), "</td>");
+    page_named(out, ">", nvtxt_slice_of(report_render_value(text, value, unit, REPORT_UNITS_AUTO)),
+               "</td>");
 }
 
 // What a metric is called, at the head of its row or column.

@@ -79,10 +79,10 @@ void report_render_rule_markdown(struct nvtxt_out *out, const struct report_resu
 
 // Report Summary and Session Summary: the stores with their counts, and their sources with the
 // errors and warnings of their lines. As JSON: the members stores, sources and losses. `overviews`
-// are those of the capture.
+// are those of the capture. As text, of each store as many sources as the view has rows.
 void report_render_summary_json(struct report_json *json, const struct report_capture *capture,
                                 const struct report_overview *overviews);
 
 void report_render_summary_text(struct nvtxt_out *out, const struct report_capture *capture,
                                 const struct report_overview *overviews, bool markdown,
-                                bool full_names);
+                                const struct report_table_view *view);

@@ -145,10 +145,24 @@ static int fill_table(struct report_table *table, const struct report_diff *diff
     return 0;
 }
 
+static enum report_style style_of(enum report_diff_verdict verdict) {
+    switch (verdict) {
+    case REPORT_DIFF_REGRESSION:
+        return REPORT_STYLE_RED;
+    case REPORT_DIFF_IMPROVEMENT:
+        return REPORT_STYLE_GREEN;
+    case REPORT_DIFF_INCONCLUSIVE:
+        return REPORT_STYLE_YELLOW;
+    case REPORT_DIFF_NEUTRAL:
+        break;
+    }
+    return REPORT_STYLE_BOLD;
+}
+
 static void put_verdict(struct nvtxt_out *out, const struct report_diff *diff, bool markdown) {
     const char *verdict = report_diff_verdict_name(diff->verdict);
     nvtxt_out_slice(out, markdown ? NVTXT_SLICE("**") : NVTXT_SLICE(""));
-    nvtxt_out_slice(out, nvtxt_slice_of(verdict));
+    report_screen_styled(out, style_of(diff->verdict), verdict);
     nvtxt_out_slice(out, markdown ? NVTXT_SLICE("**: ") : NVTXT_SLICE(": "));
     if (markdown) {
         report_plain_markdown(out, nvtxt_slice_of(diff->reason));

@@ -128,8 +128,8 @@ void report_event_json(struct report_events *events, struct nvtxt_out *out, size
 // ---- As a table ---------------------------------------------------------------------------------
 
 static const struct report_column columns[] = {
-    {"Start (ns)", REPORT_COLUMN_NUMBER},
-    {"Duration (ns)", REPORT_COLUMN_NUMBER},
+    {"Start (ns)", REPORT_COLUMN_MOMENT},
+    {"Duration (ns)", REPORT_COLUMN_LENGTH},
     {"Kind", REPORT_COLUMN_TEXT},
     {"Depth", REPORT_COLUMN_NUMBER},
     {"PID", REPORT_COLUMN_ID},

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/text/shown.h"
 #include "report/table/number.h"
 #include "report/table/plain.h"
 
@@ -169,8 +170,33 @@ static void put_time(char text[REPORT_VALUE_TEXT], double ns) {
     snprintf(text + len, REPORT_VALUE_TEXT - len, " %s", units[i].unit);
 }
 
+// Three digits; of an integer all.
+static size_t put_short(char text[REPORT_VALUE_TEXT], const struct report_value *value) {
+    char digits[NVTXT_SHOWN_TIME];
+    if (report_type_is_integer(value->type)) {
+        return report_number_uint(text, value->u64);
+    }
+    if (report_number_word(value->real) || fabs(value->real) >= 999.5) {
+        return report_number_rounded(text, round(value->real));
+    }
+    nvtxt_shown_digits(digits, value->real);
+    return (size_t)snprintf(text, REPORT_VALUE_TEXT, "%s", digits);
+}
+
+// "1.23 ms".
+static void put_short_time(char text[REPORT_VALUE_TEXT], double ns) {
+    struct nvtxt_shown_unit unit = nvtxt_shown_unit(fabs(ns));
+    char digits[NVTXT_SHOWN_TIME];
+    if (unit.ns == 1 && ns == round(ns)) {
+        snprintf(digits, sizeof(digits), "%.0f", ns);
+    } else {
+        nvtxt_shown_digits(digits, ns / unit.ns);
+    }
+    snprintf(text, REPORT_VALUE_TEXT, "%s %s", digits, unit.name);
+}
+
 const char *report_render_value(char text[REPORT_VALUE_TEXT], const struct report_value *value,
-                                const char *unit, bool base) {
+                                const char *unit, enum report_units units) {
     bool integer = report_type_is_integer(value->type);
     if (value->type == REPORT_STRING) {
         struct nvtxt_slice cut = nvtxt_slice_cut(value->string, REPORT_VALUE_TEXT - 1);
@@ -178,12 +204,15 @@ const char *report_render_value(char text[REPORT_VALUE_TEXT], const struct repor
         return text;
     }
     unit = unit ?: "";
-    if (!base && strcmp(unit, "ns") == 0) {
-        put_time(text, integer ? (double)value->u64 : value->real);
+    double number = integer ? (double)value->u64 : value->real;
+    if (units != REPORT_UNITS_BASE && strcmp(unit, "ns") == 0) {
+        bool is_short = units == REPORT_UNITS_SHORT && !report_number_word(number);
+        is_short ? put_short_time(text, number) : put_time(text, number);
         return text;
     }
-    size_t len =
-        integer ? report_number_uint(text, value->u64) : report_number_rounded(text, value->real);
+    size_t len = units == REPORT_UNITS_SHORT ? put_short(text, value)
+                 : integer                   ? report_number_uint(text, value->u64)
+                                             : report_number_rounded(text, value->real);
     if (!is_counting(unit)) {
         snprintf(text + len, REPORT_VALUE_TEXT - len, " %s", unit);
     }
@@ -204,7 +233,7 @@ static void add_instances(struct nvtxt_buf *to, const struct report_metric *metr
             nvtxt_buf_add_string(to, ": ");
         }
         nvtxt_buf_add_string(
-            to, report_render_value(value, &instance->value, metric->unit, view->base_units));
+            to, report_render_value(value, &instance->value, metric->unit, view->units));
     }
     nvtxt_buf_add_string(to, metric->instance_count > 0 ? ")" : "");
 }
@@ -218,8 +247,7 @@ void report_render_metric_text(struct nvtxt_buf *to, const struct report_metric 
         nvtxt_buf_add_string(to, ")");
         return;
     }
-    nvtxt_buf_add_string(
-        to, report_render_value(value, &metric->value, metric->unit, view->base_units));
+    nvtxt_buf_add_string(to, report_render_value(value, &metric->value, metric->unit, view->units));
     if (view->instances) {
         add_instances(to, metric, view);
     }

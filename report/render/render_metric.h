@@ -33,15 +33,21 @@ void report_render_scope_text(struct nvtxt_buf *to, const struct report_scope *s
 #define REPORT_ID_DIGITS 24
 struct nvtxt_slice report_render_id(const struct report_id *id, char digits[REPORT_ID_DIGITS]);
 
+enum report_units {
+    REPORT_UNITS_AUTO,
+    REPORT_UNITS_BASE,  // times stay in ns and nothing is rounded to few digits
+    REPORT_UNITS_SHORT, // three digits: of a screen
+};
+
 // The number with its unit, at most `size` bytes with its NUL: "15", "1.5 ms", "97.2 %". A text is
-// the text. With `base` times stay in ns and nothing is rounded to few digits. Returns `text`.
+// the text. Returns `text`.
 #define REPORT_VALUE_TEXT 512
 const char *report_render_value(char text[REPORT_VALUE_TEXT], const struct report_value *value,
-                                const char *unit, bool base);
+                                const char *unit, enum report_units units);
 
 // How the value of a metric is shown to people.
 struct report_metric_view {
-    bool base_units;
+    enum report_units units;
     bool instances;    // after the value, in parentheses
     bool instance_ids; // with their ids
     bool full_names;   // else ids are cut as text cuts names, see report/table/plain.h

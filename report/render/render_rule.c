@@ -30,6 +30,13 @@ static void put_linked(struct nvtxt_out *out, const char *before, struct nvtxt_s
     put_string(out, after);
 }
 
+static enum report_style style_of_level(enum report_level level) {
+    return level == REPORT_LEVEL_ERROR          ? REPORT_STYLE_RED
+           : level == REPORT_LEVEL_WARNING      ? REPORT_STYLE_YELLOW
+           : level == REPORT_LEVEL_OPTIMIZATION ? REPORT_STYLE_BLUE
+                                                : REPORT_STYLE_NONE;
+}
+
 // "no issue", "not applicable": the words of the JSON with blanks.
 static void put_status(struct nvtxt_out *out, const struct report_result *result, put_fn *put) {
     for (const char *at = report_rule_status_name(result->status); *at; at++) {
@@ -170,7 +177,9 @@ static void text_message(struct nvtxt_out *out, const struct report_result *resu
                          bool details, bool full_names) {
     static const struct form form = {"      ", report_plain_text};
     const struct report_rule_message *message = &result->messages[id];
-    nvtxt_out_format(out, "    %s: ", report_level_name(message->level));
+    NVTXT_OUT_LITERAL(out, "    ");
+    report_screen_styled(out, style_of_level(message->level), report_level_name(message->level));
+    NVTXT_OUT_LITERAL(out, ": ");
     if (message->title.len > 0) {
         report_link_write(out, message->title, report_plain_text);
         NVTXT_OUT_LITERAL(out, ": ");

@@ -27,6 +27,12 @@ static void text(const struct page *page, const char *plain) {
     }
 }
 
+static enum report_units units_of(const struct page *page) {
+    return page->view->base_units        ? REPORT_UNITS_BASE
+           : report_screen_of(page->out) ? REPORT_UNITS_SHORT
+                                         : REPORT_UNITS_AUTO;
+}
+
 // A headline: of a body (level 3) or an item (4).
 static void headline(const struct page *page, unsigned level, const char *title) {
     static const char marks[] = "\n####";
@@ -43,8 +49,10 @@ static void headline(const struct page *page, unsigned level, const char *title)
 // Writes a table of the page, and frees it.
 static int finish_table(const struct page *page, struct report_table *table,
                         enum report_table_place place) {
-    const struct report_table_view view = {
-        .place = place, .indent = page->indent, .full_names = page->view->full_names};
+    const struct report_table_view view = {.place = place,
+                                           .indent = page->indent,
+                                           .limit = page->view->limit,
+                                           .full_names = page->view->full_names};
     int r = table->failed ? nvtxt_origin(-ENOMEM) : 0;
     if (r == 0 && page->view->markdown) {
         report_table_markdown(page->out, table, &view);
@@ -80,7 +88,7 @@ static struct report_cell name_cell(const struct page *page, struct report_table
 static struct report_cell metric_cell(const struct page *page, struct report_table *table,
                                       const struct report_metric *metric) {
     const struct report_metric_view view = {
-        .base_units = page->view->base_units,
+        .units = units_of(page),
         .instances = page->view->instances,
         .instance_ids = page->view->instance_ids,
         .full_names = page->view->markdown || page->view->full_names,
@@ -93,9 +101,9 @@ static struct report_cell metric_cell(const struct page *page, struct report_tab
 }
 
 static struct report_cell value_cell(struct report_table *table, const struct report_value *value,
-                                     const char *unit, bool base_units) {
+                                     const char *unit, enum report_units units) {
     char text[REPORT_VALUE_TEXT];
-    report_render_value(text, value, unit, base_units);
+    report_render_value(text, value, unit, units);
     return report_cell_label(table, nvtxt_slice_of(text));
 }
 
@@ -123,6 +131,14 @@ static void fill_metrics(const struct page *page, struct report_table *table,
     }
 }
 
+// Whether a table has room on the screen, if there is one.
+static bool has_room(const struct page *page, const struct report_table *table) {
+    const struct report_screen *screen = report_screen_of(page->out);
+    const struct report_table_view view = {.place = REPORT_TABLE_BARE, .indent = page->indent};
+    return !screen || table->failed ||
+           report_table_screen_width(page->out, table, &view) <= screen->width;
+}
+
 static int metric_grid(const struct page *page, const struct report_shown_metrics *metrics,
                        size_t rows, size_t across, bool down) {
     struct report_table table = {0};
@@ -132,12 +148,16 @@ static int metric_grid(const struct page *page, const struct report_shown_metric
         columns[2 * i + 1] = (struct report_column){"Value", REPORT_COLUMN_LABEL};
     }
     fill_metrics(page, &table, metrics, rows, down);
+    if (across > 1 && !has_room(page, &table)) {
+        report_table_deinit(&table);
+        return metric_grid(page, metrics, metrics->count, 1, false);
+    }
     return finish_table(page, &table, REPORT_TABLE_BARE);
 }
 
 // The last column is for bars.
 static const struct report_column instance_columns[] = {
-    {"Instance", REPORT_COLUMN_TEXT}, {"Value", REPORT_COLUMN_VALUE}, {"", REPORT_COLUMN_LABEL}};
+    {"Instance", REPORT_COLUMN_TEXT}, {"Value", REPORT_COLUMN_VALUE}, {"", REPORT_COLUMN_BAR}};
 
 // An instance, with a bar where there is a column for it.
 static void add_instance(const struct page *page, struct report_table *table,
@@ -146,7 +166,7 @@ static void add_instance(const struct page *page, struct report_table *table,
     struct report_cell *cells = report_table_row(table);
     if (cells) {
         cells[0] = id_cell(table, &instance->id);
-        cells[1] = value_cell(table, &instance->value, metric->unit, page->view->base_units);
+        cells[1] = value_cell(table, &instance->value, metric->unit, units_of(page));
     }
     if (cells && table->column_count > 2) {
         cells[2] = report_cell_bar(report_value_number(&instance->value), most);
@@ -203,7 +223,7 @@ static int instance_bars(const struct page *page, const struct report_shown_metr
 
 static int metric_bars(const struct page *page, const struct report_shown_metrics *metrics) {
     static const struct report_column columns[] = {
-        {"Metric", REPORT_COLUMN_LABEL}, {"Value", REPORT_COLUMN_VALUE}, {"", REPORT_COLUMN_LABEL}};
+        {"Metric", REPORT_COLUMN_LABEL}, {"Value", REPORT_COLUMN_VALUE}, {"", REPORT_COLUMN_BAR}};
     struct report_table table;
     double most = report_metrics_largest(metrics);
     report_table_init(&table, NULL, columns, 3);
@@ -229,7 +249,8 @@ static int bar_chart(const struct page *page, const struct report_shown_metrics 
         return metric_bars(page, metrics);
     }
     size_t count = metrics->items[0].metric.instance_count;
-    return instance_bars(page, &metrics->items[0], NULL, count < CHART_LINES ? count : CHART_LINES);
+    size_t most = page->view->limit > 0 ? page->view->limit : CHART_LINES;
+    return instance_bars(page, &metrics->items[0], NULL, nvtxt_min(count, most));
 }
 
 static int flame_graph(const struct page *page, const struct report_shown_item *item) {
@@ -251,7 +272,7 @@ static int histogram(const struct page *page, const struct report_shown_item *it
     static const struct report_column columns[] = {{"From", REPORT_COLUMN_VALUE},
                                                    {"To", REPORT_COLUMN_VALUE},
                                                    {"Count", REPORT_COLUMN_VALUE},
-                                                   {"", REPORT_COLUMN_LABEL}};
+                                                   {"", REPORT_COLUMN_BAR}};
     struct report_table table;
     if (item->bin_count == 0) {
         return metric_grid(page, &item->metrics, item->metrics.count, 1, false);
@@ -264,13 +285,24 @@ static int histogram(const struct page *page, const struct report_shown_item *it
         const struct report_value count = {.type = REPORT_U64, .u64 = item->bins[i].count};
         struct report_cell *cells = report_table_row(&table);
         if (cells) {
-            cells[0] = value_cell(&table, &from, unit, page->view->base_units);
-            cells[1] = value_cell(&table, &to, unit, page->view->base_units);
-            cells[2] = value_cell(&table, &count, "", true);
+            cells[0] = value_cell(&table, &from, unit, units_of(page));
+            cells[1] = value_cell(&table, &to, unit, units_of(page));
+            cells[2] = value_cell(&table, &count, "", REPORT_UNITS_BASE);
             cells[3] = report_cell_bar((double)count.u64, (double)item->bin_most);
         }
     }
     return finish_table(page, &table, REPORT_TABLE_BARE);
+}
+
+// On a screen a column of times has one unit.
+static bool is_time_column(const struct page *page, const struct report_metric *metric) {
+    return units_of(page) == REPORT_UNITS_SHORT && metric->unit && strcmp(metric->unit, "ns") == 0;
+}
+
+static const char *timed_title(struct report_table *table, const char *title) {
+    char text[REPORT_TITLE];
+    snprintf(text, sizeof(text), "%s (ns)", title);
+    return report_cell_copy(table, nvtxt_slice_of(text)).text ?: "";
 }
 
 // The names of metrics are titles.
@@ -284,6 +316,10 @@ static void name_top_columns(const struct page *page, struct report_table *table
         }
         columns[i] = (struct report_column){name.text ?: "",
                                             i > 0 ? REPORT_COLUMN_VALUE : REPORT_COLUMN_TEXT};
+        if (i > 0 && is_time_column(page, &metrics->items[i - 1].metric)) {
+            columns[i].title = timed_title(table, columns[i].title);
+            columns[i].kind = REPORT_COLUMN_NUMBER;
+        }
     }
 }
 
@@ -295,8 +331,10 @@ static void fill_top_row(const struct page *page, struct report_table *table,
         const struct report_instance *of = metric ? report_instance_find(metric, id) : NULL;
         if (!metric) {
             cells[i] = id_cell(table, id);
+        } else if (of && is_time_column(page, metric)) {
+            cells[i] = report_value_cell(&of->value);
         } else if (of) {
-            cells[i] = value_cell(table, &of->value, metric->unit, page->view->base_units);
+            cells[i] = value_cell(table, &of->value, metric->unit, units_of(page));
         }
     }
 }
@@ -392,6 +430,7 @@ static int render_groups(const struct page *page, const struct report_shown_sect
 
 static void render_title(const struct page *page, const struct report_section *section) {
     NVTXT_OUT_LITERAL(page->out, "\n");
+    report_screen_style(page->out, REPORT_STYLE_BOLD);
     nvtxt_out_slice(page->out,
                     page->view->markdown ? NVTXT_SLICE("## ") : NVTXT_SLICE("Section: "));
     text(page, section->display_name.text.data);

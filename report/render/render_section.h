@@ -15,6 +15,7 @@ struct report_section_view {
     bool markdown;
     bool full_names; // text cuts none
     bool base_units;
+    size_t limit; // rows of a table; 0: all, but for those of charts
     bool no_header, no_body;
     bool instances;    // after each value
     bool instance_ids; // with their ids

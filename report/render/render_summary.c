@@ -98,7 +98,8 @@ void report_render_summary_json(struct report_json *json, const struct report_ca
 
 struct page {
     struct nvtxt_out *out;
-    bool markdown, full_names;
+    bool markdown;
+    const struct report_table_view *view;
 };
 
 static void put_word(const struct page *page, const char *word) {
@@ -110,7 +111,7 @@ static void put_name(const struct page *page, struct nvtxt_slice text) {
     if (page->markdown) {
         report_plain_markdown(page->out, text);
     } else {
-        report_plain_name(page->out, text, page->full_names);
+        report_plain_name(page->out, text, page->view->full_names);
     }
 }
 
@@ -122,7 +123,9 @@ static void put_named(const struct page *page, const char *before, struct nvtxt_
 }
 
 static void put_headline(const struct page *page, const char *title) {
-    nvtxt_out_format(page->out, "%s%s\n\n", page->markdown ? "## " : "", title);
+    put_word(page, page->markdown ? "## " : "");
+    report_screen_styled(page->out, REPORT_STYLE_BOLD, title);
+    put_word(page, "\n\n");
 }
 
 enum line { TOP, BELOW, DIAGNOSTIC };
@@ -143,10 +146,11 @@ static void put_count(const struct page *page, const char *before, uint64_t coun
 static void put_window(const struct page *page, const struct report_store *store,
                        const struct report_overview *of) {
     if (of->has_events) {
+        int64_t first = nvtxt_time_plus(of->first_ns, store->utc_base_ns);
         put_word(page, ", from ");
-        nvtxt_out_utc(page->out, nvtxt_time_plus(of->first_ns, store->utc_base_ns));
+        report_screen_moment(page->out, first, NULL);
         put_word(page, " to ");
-        nvtxt_out_utc(page->out, nvtxt_time_plus(of->last_ns, store->utc_base_ns));
+        report_screen_moment(page->out, nvtxt_time_plus(of->last_ns, store->utc_base_ns), &first);
     }
 }
 
@@ -212,10 +216,10 @@ static void put_diagnostic_line(const struct page *page, struct nvtxt_slice name
 
 static void put_session(const struct page *page, const struct report_source *source) {
     put_word(page, "; opened ");
-    nvtxt_out_utc(page->out, source->opened_ns);
+    report_screen_moment(page->out, source->opened_ns, NULL);
     if (source->has_closed) {
         put_word(page, ", closed ");
-        nvtxt_out_utc(page->out, source->closed_ns);
+        report_screen_moment(page->out, source->closed_ns, &source->opened_ns);
     } else {
         put_word(page, ", not closed");
     }
@@ -253,14 +257,17 @@ static void put_source_line(const struct page *page, const struct report_source 
 static void put_sources(const struct page *page, const struct report_capture *capture) {
     for (size_t i = 0; i < capture->store_count; i++) {
         const struct report_store *store = &capture->stores[i];
-        bool any = false;
+        struct report_table sources = {.row_count = 0}; // only counted
         for (size_t k = 0; k < capture->source_count; k++) {
             if (capture->sources[k].store == i) {
-                put_source_line(page, &capture->sources[k]);
-                any = true;
+                sources.row_count++;
+                if (report_table_more(&sources, page->view) == 0) {
+                    put_source_line(page, &capture->sources[k]);
+                }
             }
         }
-        if (!any) {
+        report_table_put_more(page->out, &sources, page->view);
+        if (sources.row_count == 0) {
             begin_line(page, TOP);
             put_name(page, store->path);
             put_word(page, store->ours ? ": it has no sources\n"
@@ -276,7 +283,7 @@ static void put_losses(const struct page *page, const struct report_capture *cap
         put_name(page, capture->stores[loss->store].path);
         put_count(page, ": ", loss->count, "event", "events");
         put_word(page, " lost at ");
-        nvtxt_out_utc(page->out, loss->at_ns);
+        report_screen_moment(page->out, loss->at_ns, NULL);
         if (loss->has_source) {
             nvtxt_out_format(page->out, ", source %" PRId64, loss->source);
         }
@@ -290,8 +297,8 @@ static void put_losses(const struct page *page, const struct report_capture *cap
 
 void report_render_summary_text(struct nvtxt_out *out, const struct report_capture *capture,
                                 const struct report_overview *overviews, bool markdown,
-                                bool full_names) {
-    const struct page page = {out, markdown, full_names};
+                                const struct report_table_view *view) {
+    const struct page page = {out, markdown, view};
     put_headline(&page, "Report Summary");
     put_stores(&page, capture, overviews);
     put_losses(&page, capture);

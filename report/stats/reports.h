@@ -16,12 +16,16 @@
     { title, REPORT_COLUMN_NUMBER }
 #define REPORT_I(title)                                                                            \
     { title, REPORT_COLUMN_ID }
+#define REPORT_S(title)                                                                            \
+    { title, REPORT_COLUMN_SHARE }
+#define REPORT_M(title)                                                                            \
+    { title, REPORT_COLUMN_MOMENT }
 
 #define REPORT_L(title)                                                                            \
     { title, REPORT_COLUMN_LABEL }
 
 #define REPORT_COLUMNS_OF_SUM                                                                      \
-    REPORT_N("Time (%)"), REPORT_N("Total Time (ns)"), REPORT_N("Instances"),                      \
+    REPORT_S("Time (%)"), REPORT_N("Total Time (ns)"), REPORT_N("Instances"),                      \
         REPORT_N("Avg (ns)"), REPORT_N("Med (ns)"), REPORT_N("Min (ns)"), REPORT_N("Max (ns)"),    \
         REPORT_N("StdDev (ns)")
 
@@ -30,26 +34,26 @@
     X(nvtx_sum, true, REPORT_COLUMNS_OF_SUM, REPORT_T("Style"), REPORT_T("Range"))                 \
     X(nvtx_pushpop_sum, true, REPORT_COLUMNS_OF_SUM, REPORT_T("Range"))                            \
     X(nvtx_startend_sum, true, REPORT_COLUMNS_OF_SUM, REPORT_T("Range"))                           \
-    X(nvtx_pushpop_trace, false, REPORT_N("Start (ns)"), REPORT_N("End (ns)"),                     \
+    X(nvtx_pushpop_trace, false, REPORT_M("Start (ns)"), REPORT_M("End (ns)"),                     \
       REPORT_N("Duration (ns)"), REPORT_N("DurChild (ns)"), REPORT_N("DurNonChild (ns)"),          \
       REPORT_T("Name"), REPORT_I("PID"), REPORT_I("TID"), REPORT_N("Lvl"), REPORT_N("NumChild"),   \
       REPORT_I("RangeId"), REPORT_I("ParentId"), REPORT_T("RangeStack"), REPORT_T("NameTree"))     \
     X(nvtx_mark_sum, false, REPORT_N("Instances"), REPORT_N("Rate (1/s)"),                         \
       REPORT_N("Avg Interval (ns)"), REPORT_N("Med Interval (ns)"), REPORT_N("Min Interval (ns)"), \
-      REPORT_N("Max Interval (ns)"), REPORT_N("First (ns)"), REPORT_N("Last (ns)"),                \
+      REPORT_N("Max Interval (ns)"), REPORT_M("First (ns)"), REPORT_M("Last (ns)"),                \
       REPORT_T("Mark"))                                                                            \
     X(nvtx_tree, false, REPORT_N("Total Time (ns)"), REPORT_N("Self Time (ns)"),                   \
       REPORT_N("Instances"), REPORT_N("Avg (ns)"), REPORT_N("Lvl"), REPORT_T("Path"))              \
     X(nvtx_folded, false, REPORT_T("Path"), REPORT_N("Self Time (ns)"))                            \
-    X(nvtx_thread_sum, false, REPORT_N("Busy (%)"), REPORT_N("Busy (ns)"), REPORT_N("Ranges"),     \
+    X(nvtx_thread_sum, false, REPORT_S("Busy (%)"), REPORT_N("Busy (ns)"), REPORT_N("Ranges"),     \
       REPORT_N("Marks"), REPORT_N("Max Lvl"), REPORT_I("PID"), REPORT_I("TID"),                    \
       REPORT_T("Thread"))                                                                          \
     X(nvtx_gap_sum, false, REPORT_N("Total Gap (ns)"), REPORT_N("Gaps"), REPORT_N("Avg (ns)"),     \
-      REPORT_N("Med (ns)"), REPORT_N("Max (ns)"), REPORT_N("Longest At (ns)"), REPORT_T("After"),  \
+      REPORT_N("Med (ns)"), REPORT_N("Max (ns)"), REPORT_M("Longest At (ns)"), REPORT_T("After"),  \
       REPORT_T("Before"), REPORT_I("PID"), REPORT_I("TID"))                                        \
     X(nvtx_concurrency, false, REPORT_N("Avg"), REPORT_N("Max"), REPORT_N("Overlap (ns)"),         \
       REPORT_T("Range"))                                                                           \
-    X(nvtx_iteration_sum, false, REPORT_I("Iteration"), REPORT_N("Start (ns)"),                    \
+    X(nvtx_iteration_sum, false, REPORT_I("Iteration"), REPORT_M("Start (ns)"),                    \
       REPORT_N("Duration (ns)"), REPORT_N("Interval (ns)"), REPORT_T("Outlier"), REPORT_I("PID"),  \
       REPORT_I("TID"))                                                                             \
     X(nvtx_kern_sum, false, REPORT_T("NVTX Range"), REPORT_T("Style"), REPORT_I("PID"),            \
@@ -62,11 +66,11 @@
       REPORT_N("Proj Min (ns)"), REPORT_N("Proj Max (ns)"), REPORT_N("Proj StdDev (ns)"),          \
       REPORT_N("Total GPU Ops"), REPORT_N("Avg GPU Ops"), REPORT_N("Avg Range Lvl"),               \
       REPORT_N("Avg Num Child"))                                                                   \
-    X(step_tree, false, REPORT_N("Time (%)"), REPORT_N("Total (ns)"), REPORT_N("Self (ns)"),       \
+    X(step_tree, false, REPORT_S("Time (%)"), REPORT_N("Total (ns)"), REPORT_N("Self (ns)"),       \
       REPORT_N("Count"), REPORT_L("Slot"), REPORT_T("Step"))                                       \
-    X(critical_path, false, REPORT_N("At (ns)"), REPORT_N("Time (%)"), REPORT_N("On Path (ns)"),   \
+    X(critical_path, false, REPORT_M("At (ns)"), REPORT_S("Time (%)"), REPORT_N("On Path (ns)"),   \
       REPORT_I("Slot"), REPORT_T("Step"))                                                          \
-    X(slots, false, REPORT_I("Busy"), REPORT_N("Time (%)"), REPORT_N("Time (ns)"),                 \
+    X(slots, false, REPORT_I("Busy"), REPORT_S("Time (%)"), REPORT_N("Time (ns)"),                 \
       REPORT_T("Alone"), REPORT_T("Build"))
 
 // A path of nvtx_tree, in a list in which parents stand before what lies below them.

@@ -86,19 +86,6 @@ size_t report_plain_column(size_t width, struct nvtxt_slice text) {
     return own > width ? own : width;
 }
 
-void report_plain_cut(struct nvtxt_out *out, struct nvtxt_slice text, size_t width) {
-    if (width == SIZE_MAX || width_to(text, width + 1) <= width) {
-        report_plain_text(out, text);
-        return;
-    }
-    for (size_t i = 1; i < width;) {
-        struct nvtxt_slice character = next_character(&text);
-        nvtxt_out_slice(out, character);
-        i += character.len > 0;
-    }
-    NVTXT_OUT_LITERAL(out, "\xE2\x80\xA6");
-}
-
 void report_plain_markdown(struct nvtxt_out *out, struct nvtxt_slice text) {
     while (text.len > 0) {
         struct nvtxt_slice character = next_character(&text);

@@ -25,9 +25,6 @@ size_t report_plain_name_width(struct nvtxt_slice name, bool full);
 #define REPORT_PLAIN_NOTE 64
 size_t report_plain_name_cut(struct nvtxt_slice name, bool full, char note[REPORT_PLAIN_NOTE]);
 
-// At most `width` characters (1 or more), the last one U+2026 when something is cut off.
-void report_plain_cut(struct nvtxt_out *out, struct nvtxt_slice text, size_t width);
-
 // The width of a column, so far `width`, with this text: a text of more than REPORT_PLAIN_COLUMN
 // characters does not make all other rows as wide as itself.
 #define REPORT_PLAIN_COLUMN 120

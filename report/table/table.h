@@ -56,10 +56,14 @@ static inline struct nvtxt_slice report_cell_slice(const struct report_cell *cel
 enum report_column_kind {
     REPORT_COLUMN_TEXT, // names: text cuts long ones
     REPORT_COLUMN_NUMBER,
-    REPORT_COLUMN_ID,    // a number that stands for something: its digits are not grouped
-    REPORT_COLUMN_LABEL, // texts that are never cut
-    REPORT_COLUMN_VALUE, // numbers with their units, as texts; never cut
-    REPORT_COLUMN_MIXED, // what a rule put there: numbers as programs read them, texts with links
+    REPORT_COLUMN_ID,     // a number that stands for something: its digits are not grouped
+    REPORT_COLUMN_LABEL,  // texts that are never cut
+    REPORT_COLUMN_VALUE,  // numbers with their units, as texts; never cut
+    REPORT_COLUMN_MIXED,  // what a rule put there: numbers as programs read them, texts with links
+    REPORT_COLUMN_SHARE,  // numbers of percent; a screen has a bar beside them
+    REPORT_COLUMN_MOMENT, // times at which something was; a screen shows the time of day
+    REPORT_COLUMN_LENGTH, // times that something took; on a screen each has its own unit
+    REPORT_COLUMN_BAR,    // what report_cell_bar() makes
 };
 
 struct report_column {

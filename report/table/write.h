@@ -6,6 +6,8 @@
 #pragma once
 
 #include "report/table/json.h"
+#include "report/table/number.h"
+#include "report/table/screen.h"
 #include "report/table/table.h"
 
 enum report_table_place {
@@ -14,19 +16,27 @@ enum report_table_place {
     REPORT_TABLE_BARE,   // rows alone, and none that is empty; Markdown needs the titles, too
 };
 
-// What is not set: times as they are, no terminal, names cut, a table of its own.
+// What is not set: times as they are, all rows, names cut, a table of its own.
 struct report_table_view {
-    uint64_t unit_ns; // 1, 1,000, 1,000,000 or 1,000,000,000
-    size_t width;     // columns of the terminal that reads the text; 0: no terminal, nothing is cut
+    uint64_t unit_ns; // 1, 1,000, 1,000,000 or 1,000,000,000; 0: 1, and a screen chooses
+    size_t limit;     // rows that are written; 0: all
     bool full_names;  // text cuts none
     enum report_table_place place;
     size_t indent; // blanks before each line of text and Markdown
 };
 
-// The rows with aligned columns. No line ends with blanks. On a terminal long texts are cut, so
-// that a row fits into a line when its numbers do.
+// The rows with aligned columns. No line ends with blanks. A screen gets report_table_screen().
 void report_table_text(struct nvtxt_out *out, const struct report_table *table,
                        const struct report_table_view *view);
+
+// As wide as the screen of `out`: names are shortened in their middle, each column of times has one
+// unit, and columns that have no room are left out, with a note.
+void report_table_screen(struct nvtxt_out *out, const struct report_table *table,
+                         const struct report_table_view *view);
+
+// The columns that its rows take there at least, if none is left out. There must be a screen.
+size_t report_table_screen_width(struct nvtxt_out *out, const struct report_table *table,
+                                 const struct report_table_view *view);
 
 // The rows alone: the cells of each with a blank between them.
 void report_table_lines(struct nvtxt_out *out, const struct report_table *table,
@@ -57,6 +67,36 @@ void report_cell_write(struct nvtxt_out *out, const struct report_cell *cell,
                        void (*put)(struct nvtxt_out *out, struct nvtxt_slice text));
 
 // ---- For writers --------------------------------------------------------------------------------
+
+// The rows that are written, and those after them.
+static inline size_t report_table_rows(const struct report_table *table,
+                                       const struct report_table_view *view) {
+    return view->limit > 0 ? nvtxt_min(view->limit, table->row_count) : table->row_count;
+}
+static inline size_t report_table_more(const struct report_table *table,
+                                       const struct report_table_view *view) {
+    return view->limit > 0 ? table->row_count - report_table_rows(table, view) : 0;
+}
+
+// How many rows are not there, in words, if any.
+void report_table_put_more(struct nvtxt_out *out, const struct report_table *table,
+                           const struct report_table_view *view);
+
+// A cell as people read it in a pipe, until the next one is shown with the same room, which begins
+// zeroed.
+struct report_cell_room {
+    struct nvtxt_out scratch; // owned; a cell of a rule
+    char number[REPORT_NUMBER];
+};
+struct nvtxt_slice report_cell_show(struct report_cell_room *room, const struct report_table *table,
+                                    size_t column, const struct report_cell *cell,
+                                    const struct report_table_view *view);
+
+// Whether it stands at the right. `cell` is NULL for what holds for a whole column.
+bool report_cell_is_right(const struct report_column *column, const struct report_cell *cell);
+
+// Whether a column has times: its title ends with " (ns)".
+bool report_column_is_time(const struct report_column *column);
 
 // The title of a column, with the unit of the view.
 #define REPORT_TITLE 128

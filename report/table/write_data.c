@@ -7,21 +7,20 @@
 #include <stdlib.h>
 
 #include "protocol/base/origin.h"
-#include "report/table/number.h"
 #include "report/table/plain.h"
 
 // ---- Times --------------------------------------------------------------------------------------
 
 static const char time_suffix[] = " (ns)";
 
-static bool is_time(const struct report_column *column) {
+bool report_column_is_time(const struct report_column *column) {
     size_t len = strlen(column->title), end = sizeof(time_suffix) - 1;
     return len > end && strcmp(column->title + len - end, time_suffix) == 0;
 }
 
 bool report_table_is_divided(const struct report_table *table, size_t column,
                              const struct report_table_view *view) {
-    return view->unit_ns > 1 && is_time(&table->columns[column]);
+    return view->unit_ns > 1 && report_column_is_time(&table->columns[column]);
 }
 
 struct nvtxt_slice report_table_title(const struct report_table *table, size_t column,
@@ -117,7 +116,7 @@ void report_table_separated(struct nvtxt_out *out, const struct report_table *ta
         nvtxt_out_field(out, report_table_title(table, i, view, title), separator);
     }
     NVTXT_OUT_LITERAL(out, "\n");
-    for (size_t row = 0; row < table->row_count && !out->error; row++) {
+    for (size_t row = 0; row < report_table_rows(table, view) && !out->error; row++) {
         const struct report_cell *cells = report_table_cells(table, row, room);
         for (size_t i = 0; i < table->column_count; i++) {
             nvtxt_out_bytes(out, &separator, i > 0);
@@ -131,7 +130,7 @@ void report_table_lines(struct nvtxt_out *out, const struct report_table *table,
                         const struct report_table_view *view) {
     struct report_cell room[REPORT_TABLE_MADE];
     fail_with(out, table);
-    for (size_t row = 0; row < table->row_count && !out->error; row++) {
+    for (size_t row = 0; row < report_table_rows(table, view) && !out->error; row++) {
         const struct report_cell *cells = report_table_cells(table, row, room);
         for (size_t i = 0; i < table->column_count; i++) {
             nvtxt_out_bytes(out, " ", i > 0);
@@ -179,7 +178,7 @@ void report_table_json_rows(struct report_json *json, const char *titles,
     }
     report_json_end_array(json);
     report_json_array(json, "rows");
-    for (size_t row = 0; row < table->row_count && !json->out->error; row++) {
+    for (size_t row = 0; row < report_table_rows(table, view) && !json->out->error; row++) {
         const struct report_cell *cells = report_table_cells(table, row, room);
         report_json_array(json, NULL);
         for (size_t i = 0; i < table->column_count; i++) {
@@ -199,6 +198,9 @@ void report_table_json(struct report_json *json, const struct report_table *tabl
     report_json_object(json, NULL);
     report_json_text(json, "report", table->name);
     report_table_json_rows(json, "columns", table, view);
+    if (report_table_more(table, view) > 0) {
+        report_json_uint(json, "more", report_table_more(table, view));
+    }
     report_json_array(json, "notes");
     for (size_t i = 0; i < table->note_count; i++) {
         report_json_text(json, NULL, table->notes[i]);

@@ -3,22 +3,17 @@
 // A cell becomes text once for its width and once to be written; no column is kept as text.
 #include "report/table/write.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "protocol/base/origin.h"
-#include "report/table/links.h"
-#include "report/table/number.h"
 #include "report/table/plain.h"
 
 struct writing {
     struct nvtxt_out *out;
     const struct report_table *table;
     const struct report_table_view *view;
-    size_t *widths;           // owned; of text
-    struct nvtxt_out scratch; // owned; a cell of a rule
-    char number[REPORT_NUMBER];
+    size_t *widths; // owned; of text
+    struct report_cell_room room;
 };
 
 static void begin_writing(struct writing *writing, struct nvtxt_out *out,
@@ -28,78 +23,16 @@ static void begin_writing(struct writing *writing, struct nvtxt_out *out,
 }
 
 static void end_writing(struct writing *writing) {
-    writing->out->error = writing->out->error ?: writing->scratch.error;
-    nvtxt_out_deinit(&writing->scratch);
+    writing->out->error = writing->out->error ?: writing->room.scratch.error;
+    nvtxt_out_deinit(&writing->room.scratch);
     free(writing->widths);
 }
 
 // ---- Cells --------------------------------------------------------------------------------------
 
-static void put_without_links(struct nvtxt_out *out, struct nvtxt_slice text) {
-    report_link_write(out, text, nvtxt_out_slice);
-}
-
-// The text of a link stands for it.
-static struct nvtxt_slice show_mixed(struct writing *writing, const struct report_cell *cell) {
-    struct nvtxt_out *scratch = &writing->scratch;
-    if (!scratch->data && nvtxt_out_init(scratch, -1) != 0) {
-        writing->out->error = nvtxt_origin(-ENOMEM);
-        return (struct nvtxt_slice){"", 0};
-    }
-    scratch->len = 0;
-    report_cell_write(scratch, cell, put_without_links);
-    return (struct nvtxt_slice){scratch->data, scratch->len};
-}
-
-// The cell as people read it, until the next one is shown.
 static struct nvtxt_slice show_cell(struct writing *writing, size_t column,
                                     const struct report_cell *cell) {
-    const enum report_column_kind kind = writing->table->columns[column].kind;
-    char *number = writing->number;
-    bool id = kind == REPORT_COLUMN_ID;
-    size_t len = 0;
-    if (kind == REPORT_COLUMN_MIXED) {
-        return show_mixed(writing, cell);
-    }
-    if (cell->kind != REPORT_CELL_EMPTY &&
-        report_table_is_divided(writing->table, column, writing->view)) {
-        len = report_number_real(number, report_cell_divided(cell, writing->view->unit_ns));
-        return (struct nvtxt_slice){number, len};
-    }
-    switch ((enum report_cell_kind)cell->kind) {
-    case REPORT_CELL_EMPTY:
-        break;
-    case REPORT_CELL_TEXT:
-        return report_cell_slice(cell);
-    case REPORT_CELL_REAL:
-        len = report_number_real(number, cell->real);
-        break;
-    case REPORT_CELL_UINT:
-        len = id ? (size_t)snprintf(number, REPORT_NUMBER, "%" PRIu64, cell->uint64)
-                 : report_number_uint(number, cell->uint64);
-        break;
-    case REPORT_CELL_INT:
-        len = id ? (size_t)snprintf(number, REPORT_NUMBER, "%" PRId64, cell->int64)
-                 : report_number_int(number, cell->int64);
-        break;
-    }
-    return (struct nvtxt_slice){number, len};
-}
-
-// Numbers stand at the right. `cell` is NULL for what holds for a whole column.
-static bool is_right(const struct report_column *column, const struct report_cell *cell) {
-    switch (column->kind) {
-    case REPORT_COLUMN_TEXT:
-    case REPORT_COLUMN_LABEL:
-        return false;
-    case REPORT_COLUMN_NUMBER:
-    case REPORT_COLUMN_ID:
-    case REPORT_COLUMN_VALUE:
-        return true;
-    case REPORT_COLUMN_MIXED:
-        return cell && report_cell_is_number(cell);
-    }
-    return false;
+    return report_cell_show(&writing->room, writing->table, column, cell, writing->view);
 }
 
 // Whether texts of a column are shown as long as they are.
@@ -115,8 +48,7 @@ static struct nvtxt_slice title_of(struct writing *writing, size_t column,
 
 // ---- Text ---------------------------------------------------------------------------------------
 
-#define GAP 2         // blanks between columns
-#define LEAST_TEXT 24 // characters of a text that are shown on a terminal, however narrow
+#define GAP 2 // blanks between columns
 
 // What stands last makes no other cell wider; but titles are underlined as far as it goes.
 static size_t widen(const struct writing *writing, size_t column, size_t width,
@@ -140,7 +72,7 @@ static int find_widths(struct writing *writing) {
     for (size_t i = 0; writing->view->place != REPORT_TABLE_BARE && i < table->column_count; i++) {
         writing->widths[i] = report_plain_width(title_of(writing, i, title));
     }
-    for (size_t row = 0; row < table->row_count; row++) {
+    for (size_t row = 0; row < report_table_rows(table, writing->view); row++) {
         const struct report_cell *cells = report_table_cells(table, row, room);
         for (size_t i = 0; i < table->column_count; i++) {
             writing->widths[i] =
@@ -150,23 +82,6 @@ static int find_widths(struct writing *writing) {
     return 0;
 }
 
-static void fit(const struct report_table *table, size_t *widths, size_t terminal) {
-    size_t numbers = 0, texts = 0;
-    for (size_t i = 0; i < table->column_count; i++) {
-        bool text = table->columns[i].kind == REPORT_COLUMN_TEXT;
-        texts += text;
-        numbers += (text ? 0 : widths[i]) + (i > 0 ? GAP : 0);
-    }
-    size_t left = terminal > numbers && texts > 0 ? (terminal - numbers) / texts : 0;
-    size_t most = left > LEAST_TEXT ? left : LEAST_TEXT;
-    for (size_t i = 0; i < table->column_count; i++) {
-        if (table->columns[i].kind == REPORT_COLUMN_TEXT && widths[i] > most) {
-            widths[i] = most;
-        }
-    }
-}
-
-// Only a terminal cuts what is wider than its column.
 static void put_aligned(struct writing *writing, size_t column, struct nvtxt_slice text, bool right,
                         bool last) {
     struct nvtxt_out *out = writing->out;
@@ -174,11 +89,7 @@ static void put_aligned(struct writing *writing, size_t column, struct nvtxt_sli
     size_t width = writing->widths[column], used = report_plain_name_width(text, full);
     size_t rest = width > used ? width - used : 0;
     report_plain_blanks(out, (column > 0 ? GAP : 0) + (right ? rest : 0));
-    if (writing->view->width > 0 && used > width) {
-        report_plain_cut(out, text, nvtxt_max(width, 1));
-    } else {
-        report_plain_name(out, text, full);
-    }
+    report_plain_name(out, text, full);
     report_plain_blanks(out, right || last ? 0 : rest);
 }
 
@@ -190,7 +101,7 @@ static void put_titles(struct writing *writing) {
     char title[REPORT_TITLE];
     report_plain_blanks(writing->out, writing->view->indent);
     for (size_t i = 0; i < table->column_count; i++) {
-        bool right = is_right(&table->columns[i], first ? &first[i] : NULL);
+        bool right = report_cell_is_right(&table->columns[i], first ? &first[i] : NULL);
         put_aligned(writing, i, title_of(writing, i, title), right, i + 1 == table->column_count);
     }
     NVTXT_OUT_LITERAL(writing->out, "\n");
@@ -220,7 +131,7 @@ static void put_row(struct writing *writing, size_t row) {
     report_plain_blanks(writing->out, count > 0 ? writing->view->indent : 0);
     for (size_t i = 0; i < count; i++) {
         put_aligned(writing, i, show_cell(writing, i, &cells[i]),
-                    is_right(&writing->table->columns[i], &cells[i]), i + 1 == count);
+                    report_cell_is_right(&writing->table->columns[i], &cells[i]), i + 1 == count);
     }
     NVTXT_OUT_LITERAL(writing->out, "\n");
 }
@@ -246,17 +157,19 @@ static void put_head(struct writing *writing) {
 void report_table_text(struct nvtxt_out *out, const struct report_table *table,
                        const struct report_table_view *view) {
     struct writing writing;
+    if (report_screen_of(out)) {
+        report_table_screen(out, table, view);
+        return;
+    }
     begin_writing(&writing, out, table, view);
     out->error = out->error ?: find_widths(&writing);
-    if (view->width > 0 && writing.widths) {
-        fit(table, writing.widths, view->width);
-    }
     if (writing.widths) {
         put_head(&writing);
     }
-    for (size_t row = 0; row < table->row_count && !out->error; row++) {
+    for (size_t row = 0; row < report_table_rows(table, view) && !out->error; row++) {
         put_row(&writing, row);
     }
+    report_table_put_more(out, table, view);
     for (size_t i = 0; i < table->note_count && !out->error; i++) {
         NVTXT_OUT_LITERAL(out, "note: ");
         report_plain_text(out, nvtxt_slice_of(table->notes[i]));
@@ -282,7 +195,7 @@ static void put_markdown_titles(struct writing *writing) {
     report_plain_blanks(out, writing->view->indent);
     NVTXT_OUT_LITERAL(out, "|");
     for (size_t i = 0; i < table->column_count; i++) {
-        bool right = is_right(&table->columns[i], NULL);
+        bool right = report_cell_is_right(&table->columns[i], NULL);
         nvtxt_out_slice(out, right ? NVTXT_SLICE(" ---: |") : NVTXT_SLICE(" --- |"));
     }
     NVTXT_OUT_LITERAL(out, "\n");
@@ -312,12 +225,14 @@ void report_table_markdown(struct nvtxt_out *out, const struct report_table *tab
         NVTXT_OUT_LITERAL(out, "\n\n");
     }
     put_markdown_titles(&writing);
-    for (size_t row = 0; row < table->row_count && !out->error; row++) {
+    for (size_t row = 0; row < report_table_rows(table, view) && !out->error; row++) {
         put_markdown_row(&writing, row);
     }
     if (alone && table->row_count == 0) {
         NVTXT_OUT_LITERAL(out, "\nNo rows.\n");
     }
+    nvtxt_out_bytes(out, "\n", report_table_more(table, view) > 0);
+    report_table_put_more(out, table, view);
     for (size_t i = 0; i < table->note_count; i++) {
         NVTXT_OUT_LITERAL(out, "\nNote: ");
         report_plain_markdown(out, nvtxt_slice_of(table->notes[i]));

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the clients' tests share: running a program and looking at it, a daemon that follows a
 script, a terminal."""
+import fcntl
 import json
 import os
 import pty
 import select
 import shutil
 import socket
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 
 from lib import DEADLINE, equal, program
@@ -98,11 +101,14 @@ def run_client(name, *args, stdin="", cwd=None, env=None):
             done.stderr.decode(errors="replace"))
 
 
-def run_in_terminal(name, *args, stdin=subprocess.DEVNULL, env=None, until=None):
-    """Runs with stderr on a terminal; returns (exit status, what the terminal got)."""
+def run_in_terminal(name, *args, stdin=subprocess.DEVNULL, env=None, until=None, columns=None,
+                    cwd=None):
+    """Runs with stdout and stderr on a terminal; returns (exit status, what the terminal got)."""
     ours, theirs = pty.openpty()
+    if columns:
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen([program("client", name), *args], stdin=stdin, stdout=theirs,
-                               stderr=theirs, env={**ENV, "TERM": "xterm", **(env or {})})
+                               stderr=theirs, cwd=cwd, env={**ENV, "TERM": "xterm", **(env or {})})
     os.close(theirs)
     text = b""
     end = time.monotonic() + DEADLINE

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 
-from client import run_client
+from client import run_client, run_in_terminal
 from lib import equal
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "report")
@@ -24,6 +24,16 @@ os.environ.pop("NVTXT_SECTIONS", None)
 def report(*args, **more):
     """Runs nvtxt-report; returns (exit status, stdout, stderr)."""
     return run_client("nvtxt-report", *args, **more)
+
+
+def on_terminal(columns, *args, status=0, env=None, cwd=None):
+    """What a terminal of so many columns gets of nvtxt-report; without colours,
+    unless `env` says so. `status` None: any."""
+    got, text = run_in_terminal("nvtxt-report", *args, columns=columns, cwd=cwd,
+                                env={"TERM": "dumb", "TZ": "CET-1", "COLUMNS": "", **(env or {})})
+    text = text.replace("\r\n", "\n")
+    equal(status in (None, got), True, (got, text))
+    return text
 
 
 def make_store(folder, name, *inputs, status=0):

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands of nvtxt-report that write rows: stats, events, summary and diff, in each format."""
 import csv
-import fcntl
 import json
 import os
-import pty
 import sqlite3
-import struct
 import subprocess
-import termios
 
 from client import Folder, program, run_client
 from lib import equal, run
-from report import F1, f1, make_store, report
+from report import F1, f1, make_store, on_terminal, report
 
 RICH = """\
 ProcessId = 7
@@ -352,28 +348,6 @@ def test_folded_stacks_are_for_flame_graph_programs():
         equal("no rows\n" in report("stats", "--kind", "mark", store)[1], True)
 
 
-def on_terminal(columns, *args):
-    """What a terminal of so many columns gets."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = subprocess.Popen([program("client", "nvtxt-report"), *args], stdout=theirs,
-                               stderr=subprocess.PIPE)
-    os.close(theirs)
-    text = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(ours)
-    equal((process.stderr.read(), process.wait()), (b"", 0))
-    process.stderr.close()
-    return text.decode().replace("\r\n", "\n")
-
-
 def test_a_terminal_gets_neither_long_names_nor_control_characters():
     with Folder() as folder:
         path = folder.name("long.nvtxt")
@@ -383,12 +357,12 @@ def test_a_terminal_gets_neither_long_names_nor_control_characters():
         store = make_store(folder, "long.sqlite", path)
         for args in (["stats"], ["events"], ["stats", "-r", "nvtx_concurrency"]):
             text = on_terminal(80, *args, store)
+            assert "\u2026" in text, text
             equal([byte for byte in text if byte != "\n" and (ord(byte) < 32 or
                                                               127 <= ord(byte) < 160)], [])
-            equal(max(len(line) for line in text.splitlines()) <= 160, True, text)
+            equal(max(len(line) for line in text.splitlines()) <= 80, True, text)
             whole = report(*args, "--full-names", store)[1]
             equal("long " * 299 in whole and "\x1b" not in whole, True)
-        equal(max(len(line) for line in text.splitlines()) <= 80, True, text)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@
 
 static void write_objects(struct report_job *job, struct report_events *events, bool lines) {
     const struct report_model *model = job->model;
+    size_t left = report_job_view(job).limit ?: SIZE_MAX;
     bool first = true;
-    for (size_t i = 0; i < model->count && job->out.error == 0; i++) {
+    for (size_t i = 0; i < model->count && left > 0 && job->out.error == 0; i++) {
         if (!(model->capture->events[i].flags & REPORT_SELECTED)) {
             continue;
         }
@@ -15,6 +16,7 @@ static void write_objects(struct report_job *job, struct report_events *events, 
         report_event_json(events, &job->out, i);
         nvtxt_out_bytes(&job->out, "\n", lines);
         first = false;
+        left--;
     }
 }
 
@@ -31,7 +33,7 @@ static int write_table(struct report_job *job, struct report_events *events) {
     struct report_table table;
     int r = report_events_table(events, &table);
     if (r == 0) {
-        report_job_table(job, &table, 1);
+        report_job_table(job, &table);
     }
     report_table_deinit(&table);
     return r;

@@ -359,18 +359,20 @@ static void write_messages(struct report_job *job, const struct report_loaded *l
     }
 }
 
-#define PAGE_WIDTH 80
+#define PAGE_WIDTH 80 // or the screen, if that is narrower
 #define INDENT 4
 
 // Words with one blank between them, in lines of the page's width.
 static void write_wrapped(struct nvtxt_out *out, size_t *column, struct nvtxt_slice text) {
+    const struct report_screen *screen = report_screen_of(out);
+    size_t most = screen ? nvtxt_min(screen->width, PAGE_WIDTH) : PAGE_WIDTH;
     for (size_t at = 0; at < text.len;) {
         const char *blank = memchr(text.data + at, ' ', text.len - at);
         size_t end = blank ? (size_t)(blank - text.data) : text.len;
         struct nvtxt_slice word = {text.data + at, end - at};
         size_t width = report_plain_width(word);
         bool fresh = *column == 0;
-        if (!fresh && *column + 1 + width > PAGE_WIDTH) {
+        if (!fresh && *column + 1 + width > most) {
             NVTXT_OUT_LITERAL(out, "\n");
             fresh = true;
         }
@@ -382,8 +384,9 @@ static void write_wrapped(struct nvtxt_out *out, size_t *column, struct nvtxt_sl
 }
 
 // An item a paragraph: its name, then what else is known of it.
-static void write_paragraphs(struct nvtxt_out *out, const struct report_table *table) {
-    for (size_t i = 0; i < table->row_count; i++) {
+static void write_paragraphs(struct nvtxt_out *out, const struct report_table *table,
+                             const struct report_table_view *view) {
+    for (size_t i = 0; i < report_table_rows(table, view); i++) {
         const struct report_cell *cells = table->cells + i * table->column_count;
         report_plain_text(out, report_cell_slice(&cells[0]));
         NVTXT_OUT_LITERAL(out, "\n");
@@ -402,6 +405,7 @@ static void write_paragraphs(struct nvtxt_out *out, const struct report_table *t
             NVTXT_OUT_LITERAL(out, "\n");
         }
     }
+    report_table_put_more(out, table, view);
 }
 
 static int write_table(struct report_job *job, struct listing *listing, const struct kind *kind) {
@@ -411,9 +415,10 @@ static int write_table(struct report_job *job, struct listing *listing, const st
     kind->list(listing);
     int r = table.failed ? nvtxt_origin(-ENOMEM) : listing->error;
     if (r == 0 && job->options->format == REPORT_TEXT && kind->paragraphs) {
-        write_paragraphs(&job->out, &table);
+        const struct report_table_view view = report_job_view(job);
+        write_paragraphs(&job->out, &table, &view);
     } else if (r == 0) {
-        report_job_table(job, &table, 1);
+        report_job_table(job, &table);
     }
     report_table_deinit(&table);
     if (r == 0) {

@@ -50,7 +50,7 @@ static int write_patterns(struct report_job *job, struct report_patterns *patter
         if (!people) {
             say_notes(job, &table);
         }
-        report_job_table(job, &table, 1);
+        report_job_table(job, &table);
     }
     report_table_deinit(&table);
     return r;
@@ -76,7 +76,7 @@ static int write_table(struct report_job *job, const struct report_values *value
     struct report_table table;
     int r = make(&table, values);
     if (r == 0) {
-        report_job_table(job, &table, 1);
+        report_job_table(job, &table);
     }
     report_table_deinit(&table);
     return r;

@@ -72,7 +72,9 @@ static void put_row(const struct writing *writing, struct report_table *table,
                     const struct report_metric *metric) {
     const struct report_options *options = writing->job->options;
     const struct report_metric_view view = {
-        .base_units = options->base_units,
+        .units = options->base_units                    ? REPORT_UNITS_BASE
+                 : report_screen_of(&writing->job->out) ? REPORT_UNITS_SHORT
+                                                        : REPORT_UNITS_AUTO,
         .instances = options->instances != REPORT_INSTANCES_NONE,
         .instance_ids = options->instances == REPORT_INSTANCES_DETAILS,
         .full_names = options->full_names || options->format != REPORT_TEXT,
@@ -96,8 +98,10 @@ static void put_row(const struct writing *writing, struct report_table *table,
 
 static int write_metrics(struct writing *writing, struct report_table *table) {
     const struct report_metric *metric;
+    size_t limit = table ? 0 : report_job_view(writing->job).limit;
+    size_t count = nvtxt_min(limit ?: SIZE_MAX, writing->wanted->count);
     int r = 0;
-    for (size_t i = 0; !r && i < writing->wanted->count && !writing->job->out.error; i++) {
+    for (size_t i = 0; !r && i < count && !writing->job->out.error; i++) {
         r = report_metrics_get(writing->metrics, writing->wanted->metrics[i]->name, &metric);
         if (r) {
             break;
@@ -118,7 +122,9 @@ static int write_table(struct writing *writing) {
     static const struct report_column columns[] = {{"Metric", REPORT_COLUMN_LABEL},
                                                    {"Value", REPORT_COLUMN_LABEL}};
     bool markdown = writing->job->options->format == REPORT_MARKDOWN;
-    const struct report_table_view view = {.place = REPORT_TABLE_BARE, .indent = markdown ? 0 : 2};
+    struct report_table_view view = report_job_view(writing->job);
+    view.place = REPORT_TABLE_BARE;
+    view.indent = markdown ? 0 : 2;
     struct report_table table;
     report_table_init(&table, NULL, columns, 2);
     put_scope(writing);

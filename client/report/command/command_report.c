@@ -49,14 +49,20 @@ static int write_json(struct page *page) {
     return r;
 }
 
-static struct report_section_view view_of(const struct report_options *options) {
+static struct report_section_view view_of(const struct report_job *job) {
+    const struct report_options *options = job->options;
+    const size_t limit = report_job_view(job).limit;
     if (options->format == REPORT_MARKDOWN) {
-        return (struct report_section_view){
-            .markdown = true, .base_units = true, .label = true, .rule_details = true};
+        return (struct report_section_view){.markdown = true,
+                                            .base_units = true,
+                                            .label = true,
+                                            .rule_details = true,
+                                            .limit = limit};
     }
     return (struct report_section_view){
         .full_names = options->full_names,
         .base_units = options->base_units,
+        .limit = limit,
         .no_header = options->details == REPORT_DETAILS_BODY,
         .no_body = options->details == REPORT_DETAILS_HEADER,
         .instances = options->instances != REPORT_INSTANCES_NONE,
@@ -84,7 +90,7 @@ static int write_metrics(struct page *page, const struct report_section_view *vi
 }
 
 static int write_page(struct page *page) {
-    const struct report_section_view view = view_of(page->sheet.job->options);
+    const struct report_section_view view = view_of(page->sheet.job);
     struct nvtxt_out *out = &page->sheet.job->out;
     int r = report_job_title(page->sheet.job, page->sheet.scope);
     for (size_t i = 0; i < page->sheet.count && r == 0; i++) {

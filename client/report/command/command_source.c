@@ -27,7 +27,7 @@ static int write_table(struct listing *listing, const struct report_source_page 
     r = r ?: report_source_page_rows(&table, page, false);
     if (r == 0) {
         nvtxt_out_bytes(out, "\n", listing->any);
-        report_job_table(listing->job, &table, 1);
+        report_job_table(listing->job, &table);
         if (listing->job->options->format == REPORT_TEXT) {
             report_source_page_diagnostics(out, page, listing->job->options->full_names);
         }
@@ -81,7 +81,7 @@ static int write_separated(struct listing *listing) {
     int r = report_source_page_columns(&table, &all, NULL, true);
     r = r ?: write_files(listing, &table);
     if (r == 0) {
-        report_job_table(listing->job, &table, 1);
+        report_job_table(listing->job, &table);
     }
     report_table_deinit(&table);
     return r;

@@ -61,14 +61,6 @@ static int check_names(const struct report_job *job) {
     return 0;
 }
 
-static uint64_t unit_of(const struct report_job *job) {
-    static const uint64_t units[] = {[REPORT_NSEC] = 1,
-                                     [REPORT_USEC] = 1000,
-                                     [REPORT_MSEC] = 1000000,
-                                     [REPORT_SEC] = 1000000000};
-    return units[job->options->time_unit];
-}
-
 static void say_notes(const struct report_job *job, const struct report_table *table) {
     for (size_t i = 0; i < table->note_count; i++) {
         term_say(job->term, "note: %s: %s", table->name, table->notes[i]);
@@ -81,7 +73,7 @@ static bool is_for_programs(const struct report_table *table) {
 }
 
 static void write_folded(struct report_job *job, const struct report_table *table) {
-    const struct report_table_view view = {.unit_ns = unit_of(job)};
+    const struct report_table_view view = report_job_view(job);
     if (table->row_count == 0) {
         term_say(job->term, "note: %s has no rows", table->name);
     }
@@ -90,7 +82,7 @@ static void write_folded(struct report_job *job, const struct report_table *tabl
 
 static void write_table(struct report_job *job, struct report_json *json,
                         const struct report_table *table, bool first) {
-    const struct report_table_view view = {.unit_ns = unit_of(job)};
+    const struct report_table_view view = report_job_view(job);
     const enum report_format format = job->options->format;
     bool folded = format == REPORT_TEXT && is_for_programs(table);
     if (format == REPORT_JSON) {
@@ -104,7 +96,7 @@ static void write_table(struct report_job *job, struct report_json *json,
     if (folded) {
         write_folded(job, table);
     } else {
-        report_job_table(job, table, unit_of(job));
+        report_job_table(job, table);
     }
 }
 

@@ -3,7 +3,7 @@
 // `nvtxt-report summary`: what is in the stores, and what was wrong with what was sent.
 #include <stdlib.h>
 
-#include "client/report/job.h"
+#include "client/report/command/loaded.h"
 #include "protocol/base/origin.h"
 
 int report_command_summary(struct report_job *job) {
@@ -17,9 +17,9 @@ int report_command_summary(struct report_job *job) {
         report_render_summary_json(&json, job->capture, overviews);
         report_json_end(&json);
     } else {
+        const struct report_table_view view = report_job_view(job);
         report_render_summary_text(&job->out, job->capture, overviews,
-                                   job->options->format == REPORT_MARKDOWN,
-                                   job->options->full_names);
+                                   job->options->format == REPORT_MARKDOWN, &view);
     }
     free(overviews);
     return 0;

@@ -59,11 +59,11 @@ void report_loaded_raise(const struct report_loaded *loaded, struct report_job *
 
 // ---- Tables: in the format of the job, as wide as the terminal that reads them ------------------
 
-// How text shows tables.
+// How tables are written: with the unit, the limit and the names of the options.
 struct report_table_view report_job_view(const struct report_job *job);
 
-// Writes a table as text, Markdown, CSV or TSV. `unit_ns`: of times.
-void report_job_table(struct report_job *job, const struct report_table *table, uint64_t unit_ns);
+// Writes a table as text, Markdown, CSV or TSV.
+void report_job_table(struct report_job *job, const struct report_table *table);
 
 // Writes the heading of a scope, for people: "process 100"; the capture has the names of its
 // stores. Returns 0 or -ENOMEM.

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The terminal is asked; $COLUMNS is not, because shells seldom export it.
+// What the options say of tables, in each format.
 #include "client/report/command/loaded.h"
 
 #include <assert.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "protocol/base/origin.h"
 #include "report/render/render_metric.h"
 #include "report/table/plain.h"
 
-// In characters; 0: the descriptor is no terminal, or its width is not known.
-static size_t screen_width(int fd) {
-    struct winsize size = {0};
-    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 struct report_table_view report_job_view(const struct report_job *job) {
+    const struct report_options *options = job->options;
+    static const uint64_t units[] = {[REPORT_NSEC] = 1,
+                                     [REPORT_USEC] = 1000,
+                                     [REPORT_MSEC] = 1000000,
+                                     [REPORT_SEC] = 1000000000};
+    size_t usual = report_screen_of(&job->out) ? REPORT_SCREEN_LIMIT : 0;
     return (struct report_table_view){
-        .unit_ns = 1, .width = screen_width(job->out.fd), .full_names = job->options->full_names};
+        .unit_ns = options->has_time_unit ? units[options->time_unit] : 0,
+        .limit = options->has_limit ? (size_t)options->limit : usual,
+        .full_names = options->full_names,
+    };
 }
 
-void report_job_table(struct report_job *job, const struct report_table *table, uint64_t unit_ns) {
-    struct report_table_view view = report_job_view(job);
-    view.unit_ns = unit_ns;
+void report_job_table(struct report_job *job, const struct report_table *table) {
+    const struct report_table_view view = report_job_view(job);
     switch (job->options->format) {
     case REPORT_TEXT:
         report_table_text(&job->out, table, &view);
