@@ -3,10 +3,13 @@
 computation looks at each moment of a build."""
 import collections
 import json
+import os
+import shutil
+import subprocess
 
 from builds import PUSH_POP, Build, Store
-from client import Folder, run_client
-from lib import equal, run
+from client import Folder, program, run_client
+from lib import Daemon, Skip, equal, run
 from report import f1, report
 
 
@@ -273,6 +276,30 @@ def test_speedscope_opens_the_parents_around_what_is_outermost():
         equal(events["Process 700 / Thread 700"],
               "make_-j286 ld86 main86 load88 -90 -99 -99 -99 make_-j299 ld99 exit99 -100 -100 -100")
         equal(events["Process 125 / Thread 125"], "make_-j250 make_-C_sub50 cc_c.c50 -75 -75 -75")
+
+
+def test_a_build_of_make_is_a_tree():
+    if not shutil.which("make"):
+        raise Skip("no make")
+    with Folder() as folder, Daemon() as daemon:
+        os.mkdir(folder.name("sub"))
+        folder.write("Makefile", "all: one sub\n\t: last\none:\n\t: first\nsub:\n\t$(MAKE) -C sub\n"
+                                 ".PHONY: all one sub\n")
+        folder.write("sub/Makefile", "all:\n\t: inner; sleep 0.01\n\t: inner\n")
+        env = {name: text for name, text in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "GPATH")}
+        done = subprocess.run([program("client", "nvtxt-send"), "--socket", daemon.socket, "--steps", "--",
+                               "make", "-j2"], cwd=os.path.dirname(folder.name("Makefile")), env=env,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        equal((done.returncode, done.stderr), (0, b""))
+        daemon.stop()
+        tree = rows("step_tree", daemon.store)
+        equal((tree[0]["Step"], sum(row["Count"] for row in tree[1:])), ("make -j2", 5))
+        depths = collections.Counter(len(row["Step"]) - len(row["Step"].lstrip()) for row in tree)
+        equal(depths[4] > 0, True, tree)
+        busy = sum(row["Busy"] * row["Time (ns)"] for row in rows("slots", daemon.store) if row["Alone"] is None)
+        equal(sum(row["Self (ns)"] for row in tree[1:]), busy)
+        path = rows("critical_path", daemon.store)
+        equal((path[0]["Step"], sum(row["On Path (ns)"] for row in path)), ("make -j2", tree[0]["Total (ns)"]))
 
 
 def test_the_tree_fits_80_columns():

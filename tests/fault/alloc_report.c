@@ -29,7 +29,7 @@
 #include "tests/fault/fault_kit.h"
 
 static char folder[] = "/tmp/nvtxt-report-XXXXXX";
-static char ours[64], theirs[64], rules[2][64];
+static char ours[64], theirs[64], build[64], rules[2][64];
 
 static const char *const rule_texts[] = {
     "Identifier: 'Good' DisplayName: 'Good' ParentRules: 'Nobody' "
@@ -89,13 +89,13 @@ static const char *const lines[] = {
     "RangePop, 9, 8",
 };
 
-static void make_store(void) {
+static void make_store(const char *path) {
     const struct store_options how = {.plain = true, .file_mode = 0600};
     const struct nvtxt_source_config config = {.limits = NVTXT_LIMITS_DEFAULT, .default_pid = 7};
     const struct store_source source = {.id = 1, .kind = STORE_SOURCE_FILE, .name = "a.nvtxt"};
     struct store *store;
     struct nvtxt_sink sink;
-    must(store_open(&store, ours, &how, NULL, 0) == 0, "a store");
+    must(store_open(&store, path, &how, NULL, 0) == 0, "a store");
     struct store_batch *batch = store_batch_new();
     struct nvtxt_interp *interp = nvtxt_interp_new(&config);
     store_batch_sink(store_batch_source(batch, &source), &sink);
@@ -108,6 +108,24 @@ static void make_store(void) {
     nvtxt_interp_free(interp);
     store_batch_free(batch);
     store_close(store);
+}
+
+// A build: the request is its run, the pushed ranges are steps, one below the other; and an event
+// of the same source that has its parent from there.
+static const char keys[] =
+    "UPDATE NVTXT_SOURCES SET sessionId = 's', peerUid = 7, parent = 's:gone';"
+    "UPDATE NVTX_EVENTS SET eventType = 60 WHERE eventType = 59;"
+    "INSERT INTO NVTXT_RANGE_KEYS (eventRow, sourceId, key, parent) SELECT rowid, 1, 'k' || rowid, "
+    "CASE WHEN rowid % 2 THEN 's:run' ELSE 's:k' || (rowid + 1) END FROM NVTX_EVENTS "
+    "WHERE text IN ('step', 'load');"
+    "INSERT INTO NVTXT_RANGE_KEYS (eventRow, sourceId, key, parent) SELECT rowid, 1, 'run', "
+    "'other:run' FROM NVTX_EVENTS WHERE text = 'request';";
+
+static void make_build(void) {
+    sqlite3 *db = NULL;
+    must(sqlite3_open(build, &db) == SQLITE_OK, "open");
+    must(sqlite3_exec(db, keys, NULL, NULL, NULL) == SQLITE_OK, sqlite3_errmsg(db));
+    sqlite3_close(db);
 }
 
 static void make_export(void) {
@@ -392,7 +410,10 @@ int main(void) {
     must(mkdtemp(folder) != NULL, "mkdtemp");
     snprintf(ours, sizeof(ours), "%s/ours.sqlite", folder);
     snprintf(theirs, sizeof(theirs), "%s/theirs.sqlite", folder);
-    make_store();
+    snprintf(build, sizeof(build), "%s/build.sqlite", folder);
+    make_store(ours);
+    make_store(build);
+    make_build();
     make_export();
     make_rules();
     // First, because it makes processes, which takes long when this one has much memory.
@@ -401,8 +422,10 @@ int main(void) {
     remove_programs();
     all_allocations(ours, stride);
     all_allocations(theirs, stride);
+    all_allocations(build, stride);
     remove_store(ours);
     remove_store(theirs);
+    remove_store(build);
     report_files_deinit(&files);
     unlink(rules[0]);
     unlink(rules[1]);
