@@ -24,7 +24,9 @@ struct report_job {
     // of BASE here and that of NEW below; else one capture of all stores. Selected already.
     struct report_capture *capture;
     struct report_model *model;
-    struct report_patterns *patterns; // of logs, counted already, where the capture has no events
+    // Of `logs`: what was counted while the stores were read; the capture has no events then. Of
+    // commands that judge: the lines before the span.
+    struct report_patterns *patterns;
     struct report_capture *new_capture;
     struct report_model *new_model;
     // Of report files of Nsight Compute, in their place: what of each file is looked at, one for

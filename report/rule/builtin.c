@@ -16,6 +16,14 @@ const struct report_builtin report_builtins[] = {
      report_rule_clock_suspicion},
     {"DominantRange", "Dominant range",
      "A name whose self time is more than 50 % of the elapsed time.", report_rule_dominant_range},
+    {"ErrorBurst", "Error burst",
+     "Patterns of lines of logs of level err or worse that are new in the span, or come at least 5 "
+     "times as often as before. The span is that of --since or --last, and the time before it at "
+     "most ten times as long; without these options it is the last tenth of the time. More is "
+     "meant for real: if a line came at any time with the same chance, so many or more of them "
+     "would lie in the span in at most 0.1 % of cases (binomial distribution). It is an error if "
+     "one is crit or worse.",
+     report_rule_error_burst},
     {"HighVariation", "High variation",
      "Names with at least 10 ranges whose standard deviation is more than 25 % of their average. "
      "The estimate is what would be saved if no range lasted longer than the median.",

@@ -368,7 +368,7 @@ static int apply_rule(const struct report_rules *rules, const struct report_rule
     if (rule->program) {
         return apply_program(rules, rule, builder, metrics, so_far);
     }
-    struct report_builtin_call call = {.metrics = metrics, .builder = builder};
+    struct report_builtin_call call = {.metrics = metrics, .builder = builder, .wanted = wanted};
     return rule->builtin ? rule->builtin->apply(&call)
                          : report_declarative_apply(rule->declarative, builder, metrics, wanted);
 }

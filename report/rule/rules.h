@@ -16,6 +16,7 @@ struct report_definitions;
 struct report_files;
 struct report_messages;
 struct report_metrics;
+struct report_patterns; // report/logs
 struct report_runner;
 struct report_rules; // the rules that are there
 
@@ -61,6 +62,8 @@ struct report_rules_wanted {
     bool none;
     // --since and --until, which queries see as :since and :until.
     int64_t since_ns, until_ns;
+    // Lines of logs before since_ns, counted; NULL: what is before the span is not known.
+    const struct report_patterns *before;
     bool (*interrupted)(void); // asked now and then; NULL: never
 };
 

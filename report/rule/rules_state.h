@@ -104,11 +104,13 @@ extern const struct report_message_type *const report_rule_types[];
 
 struct report_builder;
 struct report_metrics;
+struct report_rules_wanted;
 
 // What a rule is applied to.
 struct report_builtin_call {
     struct report_metrics *metrics;
     struct report_builder *builder;
+    const struct report_rules_wanted *wanted; // NULL: nothing special
 };
 
 struct report_builtin {
@@ -122,6 +124,7 @@ extern const struct report_builtin report_builtins[];
 // Those of builtin_ranges.c and builtin_data.c.
 int report_rule_clock_suspicion(const struct report_builtin_call *call);
 int report_rule_dominant_range(const struct report_builtin_call *call);
+int report_rule_error_burst(const struct report_builtin_call *call); // builtin_logs.c
 int report_rule_high_variation(const struct report_builtin_call *call);
 int report_rule_mixed_kinds(const struct report_builtin_call *call);
 int report_rule_no_iterations(const struct report_builtin_call *call);

@@ -71,7 +71,7 @@ def test_the_help_fits_a_screen_and_names_every_command():
     status, said, err = report("--help")
     equal((status, err), (0, ""))
     equal((columns(said) <= 80, said.count("\n") <= 24), (True, True), said)
-    equal(set(commands()), {"report", "summary", "stats", "events", "metrics", "source", "diff",
+    equal(set(commands()), {"report", "summary", "stats", "events", "logs", "metrics", "source", "diff",
                             "html", "check", "list", "nvtx-state", "serve"})
     for topic in ("nvtxt-filter(7)", "nvtxt-section(5)", "nvtxt-rule(5)", "nvtxt-metrics(7)"):
         contains(said, topic)
@@ -168,7 +168,7 @@ def test_each_command_has_its_formats():
     formats = ("text", "csv", "tsv", "json", "jsonl", "markdown")
     tables = {"text", "csv", "tsv", "json", "markdown"}
     wanted = {name: {"text", "json", "markdown"} for name in commands() if name != "serve"}
-    wanted.update(stats=tables, metrics=tables, source=tables,
+    wanted.update(stats=tables, logs=tables, metrics=tables, source=tables,
                   events={"text", "csv", "tsv", "json", "jsonl"})
     with Folder() as folder:
         store = f1(folder)

@@ -175,7 +175,8 @@ def test_a_store_without_logs_is_told():
 def test_a_log_of_ever_new_patterns_is_bounded():
     count = 60000
     with Daemon() as daemon:
-        lines = [(at, 6, "".join(chr(ord("g") + (at // 10 ** digit) % 10) for digit in range(5))) for at in range(count)]
+        lines = [(at, 6, "".join(chr(ord("g") + at // 10 ** digit % 10) for digit in range(5)))
+                 for at in range(count)]
         for at in range(0, count, 100):
             lines[at] = (at, 3, "often %d" % at)
         send_lines(daemon, lines)
@@ -210,6 +211,65 @@ def test_lines_of_any_bytes_have_patterns():
         patterns = {one["pattern"]: one["count"] for one in logs(daemon.store)["patterns"]}
         equal(patterns["ERROR a\\x#b #"], 2)
         equal(len([text for text in patterns if text.startswith("WARN xxx") and text.endswith("…")]), 1)
+
+
+# ---- ErrorBurst -----------------------------------------------------------------------------------
+
+HOUR = 3600 * 10 ** 9
+
+
+def spread(count, since, until, level, text):
+    return [(since + (until - since) * at // count, level, text % at) for at in range(count)]
+
+
+def burst(store, *args):
+    """The result of the rule: its status, and of its message the type and the rows of the table."""
+    status, out, err = report("check", "--rule", "ErrorBurst", "--format", "json", *args, store)
+    one, = json.loads(out)["rules"]
+    if not one["messages"]:
+        return one["status"], one["reason"], status
+    rows = [row[:1] + row[2:] for row in one["tables"][0]["rows"]]
+    return one["messages"][0]["type"], rows, status
+
+
+def test_a_burst_of_errors_is_found_in_a_span():
+    window = ("--since", "@%d" % (9 * 3600), "--until", "@%d" % (10 * 3600))
+    quiet = spread(90, 0, 9 * HOUR, 3, "job %d failed") + spread(900, 0, 9 * HOUR, 6, "job %d done")
+    with Daemon() as daemon:
+        send_lines(daemon, quiet + spread(49, 9 * HOUR + 1, 10 * HOUR, 3, "job %d failed"))
+        equal(burst(daemon.store, *window), ("no-issue", None, 0), "4.9 times as often")
+        equal(burst(daemon.store), ("no-issue", None, 0), "the same without a span")
+        send_lines(daemon, [(9 * HOUR + 1, 3, "job 49 failed")])
+        wanted = "warning", [["5 times", 50, 90, "job # failed"]], 2
+        equal(burst(daemon.store, *window), wanted)
+        equal(burst(daemon.store, *window, "--match", "done"), ("no-issue", None, 0))
+        equal(burst(daemon.store, *window, "--nvtx-include", "*/")[0], "not-applicable",
+              "what is before is not read there")
+        send_lines(daemon, [(9 * HOUR + 7, 3, "lost peer 10.0.0.1"), (9 * HOUR + 8, 4, "a warning")])
+        wanted = "warning", [["5 times", 50, 90, "job # failed"], ["new", 1, 0, "lost peer #"]], 2
+        equal(burst(daemon.store, *window), wanted)
+        send_lines(daemon, [(9 * HOUR + 9, 2, "disk sda1 is gone")])
+        equal(burst(daemon.store, *window)[0], "error")
+        equal(burst(daemon.store, "--source", "1", "--since", "@0", "--until", "@%d" % (9 * 3600))[:2],
+              ("not-applicable", "lines are known of a shorter time before the span than the span is"))
+
+
+def test_without_a_span_the_last_tenth_of_the_time_is_it():
+    with Daemon() as daemon:
+        send_lines(daemon, spread(90, 0, 90000, 3, "job %d failed") + [(90000, 3, "job 1 failed"), (100000, 6, "end")])
+        equal(burst(daemon.store)[0], "no-issue")
+        send_lines(daemon, spread(60, 90000, 100000, 3, "job %d failed") + [(95000, 3, "new")])
+        equal(burst(daemon.store)[1], [["6.1 times", 61, 90, "job # failed"], ["new", 1, 0, "new"]])
+        status, out, _ = report("report", "--rule", "ErrorBurst", daemon.store)
+        equal(status, 0)
+        contains(out, "new: 1")
+
+
+def test_few_lines_are_no_burst():
+    with Daemon() as daemon:  # twice in the span, once before: 18 times as often, by chance in 2.8 %
+        send_lines(daemon, [(0, 6, "begin"), (50000, 3, "job 1 failed"), (91000, 3, "job 2 failed"),
+                            (92000, 3, "job 3 failed"), (100000, 6, "end")])
+        equal(burst(daemon.store)[0], "no-issue")
 
 
 # ---- The lines of a pattern -----------------------------------------------------------------------

@@ -11,7 +11,7 @@ from report import f1, make_store, report
 HEAD = "Identifier: '%s' DisplayName: 'N'\n"
 ALWAYS = HEAD + "Findings { Condition: '1' Type: %s Message: 'm' %s }"
 STATUSES = {"findings", "no-issue", "not-applicable", "failed", "not-run"}
-PACKAGE = ["Builds", "ClockSuspicion", "DeepNesting", "DominantRange", "HighVariation", "IdleGaps",
+PACKAGE = ["Builds", "ClockSuspicion", "DeepNesting", "DominantRange", "ErrorBurst", "HighVariation", "IdleGaps",
            "InputErrors", "LoadImbalance", "LossPresent", "MixedKinds", "NoIterations",
            "OutlierIterations", "Serialized", "TinyRanges", "UnclosedRanges", "WarmUp"]
 
@@ -187,7 +187,8 @@ def test_each_rule_of_the_package_finds_what_it_is_for():
         ("WarmUp", ranges((1, "step", 0, 16), *STEPS[1:]), ("--iterations=step",), None,
          ranges((1, "step", 0, 15), *STEPS[1:]), ("--iterations=step",), None),
     ]
-    equal(sorted(["Builds"] + [case[0] for case in cases]), PACKAGE)  # that one: test_report_builds.py
+    elsewhere = ["Builds", "ErrorBurst"]  # test_report_builds.py, test_report_logs.py
+    equal(sorted(elsewhere + [case[0] for case in cases]), PACKAGE)
     for rule, lines, options, sql, other, other_options, other_sql in cases:
         equal((rule, judged(rule, lines, *options, sql=sql)), (rule, "findings"))
         equal((rule, judged(rule, other, *other_options, sql=other_sql)), (rule, "no-issue"))

@@ -12,6 +12,56 @@ static int outcome_of(int r) {
                                           : r;
 }
 
+#define BEFORE_TIMES 10 // as long as the span
+
+static int64_t times_before(int64_t from, int64_t to) {
+    int64_t length, start;
+    return __builtin_sub_overflow(to, from, &length) ||
+                   __builtin_mul_overflow(length, BEFORE_TIMES, &length) ||
+                   __builtin_sub_overflow(from, length, &start)
+               ? INT64_MIN
+               : start;
+}
+
+static bool has_bad_line(const struct report_capture *capture) {
+    for (size_t i = 0; i < capture->event_count; i++) {
+        int level = report_line_level(capture, &capture->events[i]);
+        if (level != NVTXT_LEVEL_NONE && level <= 3 && // err
+            (capture->events[i].flags & REPORT_SELECTED)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What logs said before the span, for the rule about them. It is read only if a bad line is in the
+// span, and if it can be read without what is open around an event. A store that cannot be read a
+// second time says nothing of it.
+static int read_before(struct report_job *job) {
+    const struct report_selection *selection = &job->options->selection;
+    if (job->patterns || !job->capture || job->since_ns == INT64_MIN ||
+        !report_selects_alone(selection) || !has_bad_line(job->capture)) {
+        return 0;
+    }
+    char sentence[REPORT_SENTENCE_BYTES];
+    struct report_fault fault = {0};
+    struct report_capture *capture = NULL;
+    int64_t until = job->until_ns < INT64_MAX ? job->until_ns : job->capture->last_ns;
+    const struct lines_wanted wanted = {.stores = job->stores,
+                                        .store_count = job->store_count,
+                                        .selection = selection,
+                                        .since_ns = times_before(job->since_ns, until),
+                                        .until_ns = job->since_ns - 1};
+    int r = report_patterns_new(&job->patterns, REPORT_PATTERNS_KEPT);
+    r = r ?: lines_read(job->patterns, &capture, &wanted, sentence, &fault);
+    report_capture_free(capture);
+    if (r > 0) {
+        report_patterns_free(job->patterns);
+        job->patterns = NULL;
+    }
+    return r < 0 ? r : 0;
+}
+
 static int check(const struct report_job *job, const struct report_rules *rules,
                  struct report_rules_wanted *wanted, char *sentence) {
     const struct report_options *options = job->options;
@@ -37,13 +87,15 @@ int report_judging_check(const struct report_job *job, const struct report_loade
     return outcome_of(r);
 }
 
-int report_judging_begin(const struct report_job *job, const struct report_rules *rules,
+int report_judging_begin(struct report_job *job, const struct report_rules *rules,
                          struct report_rules_wanted *wanted) {
     char sentence[REPORT_SENTENCE_BYTES];
     int r = check(job, rules, wanted, sentence);
     if (r > 0) {
         term_say(job->term, "%s", sentence);
     }
+    r = r ?: read_before(job);
+    wanted->before = job->patterns;
     return outcome_of(r);
 }
 

@@ -9,7 +9,7 @@
 // What --rule, --apply-rules and the span ask for; all sections count as shown. The caller may set
 // `shown`. Says it when --rule names nothing, or a rule that there is nothing to run with. Returns
 // 0, OUTCOME_USAGE, OUTCOME_NO_DAEMON, or -errno.
-int report_judging_begin(const struct report_job *job, const struct report_rules *rules,
+int report_judging_begin(struct report_job *job, const struct report_rules *rules,
                          struct report_rules_wanted *wanted);
 
 // Whether --rule names rules, before anything is written. If not, it says why, with the messages of
