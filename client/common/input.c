@@ -13,10 +13,12 @@
 #include <unistd.h>
 
 #include "client/common/outcome.h"
+#include "protocol/base/buf.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/origin.h"
 
-#define COUNT_MS 1000 // who sent a signal waits for the end
+#define READ_ALL 65536 // bytes of one read
+#define COUNT_MS 1000  // who sent a signal waits for the end
 
 int input_open(struct input *input, const char *path) {
     *input = (struct input){.fd = -1};
@@ -82,6 +84,21 @@ int input_read(struct input *input, char *data, size_t size, size_t *got) {
     input->taken += (uint64_t)n;
     input->limit -= input->limited ? (uint64_t)n : 0;
     return n > 0 ? 0 : INPUT_END;
+}
+
+int input_read_all(struct input *input, struct nvtxt_buf *text, size_t most) {
+    for (;;) {
+        size_t got;
+        int r = nvtxt_buf_reserve(text, READ_ALL);
+        r = r ?: input_read(input, text->data + text->len, READ_ALL, &got);
+        if (r != 0) {
+            return r == INPUT_END ? 0 : r < 0 ? r : nvtxt_origin(-EAGAIN);
+        }
+        text->len += got;
+        if (text->len > most) {
+            return nvtxt_origin(-EFBIG);
+        }
+    }
 }
 
 void input_stop(struct input *input) {

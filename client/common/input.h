@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct nvtxt_buf;
+
 #define INPUT_STDIN_NAME "<stdin>"
 
 struct input {
@@ -42,6 +44,10 @@ const char *input_why(int r);
 // Reads what is there, at most `size` bytes (not 0). Returns 0 with `*got` bytes, INPUT_END,
 // INPUT_NOTHING or -errno.
 int input_read(struct input *input, char *data, size_t size, size_t *got);
+
+// Reads all of it into `text`, or fails with -EFBIG when that is more than `most` bytes. Returns 0
+// or -errno; -EAGAIN when there is nothing yet.
+int input_read_all(struct input *input, struct nvtxt_buf *text, size_t most);
 
 // The input ends here: a file at once, a pipe after the bytes that are in it now. So nothing is
 // lost that a producer has written already.

@@ -220,7 +220,7 @@ static enum outcome take_in_all(struct report_job *job) {
     if (counts_lines(job)) {
         return take_lines(job);
     }
-    if (job->options->command->bit != REPORT_DIFF) {
+    if (job->options->command->bit != REPORT_DIFF || count == 1) {
         return take_in(job, paths, count, &job->capture, &job->model);
     }
     enum outcome outcome = take_in(job, paths, 1, &job->capture, &job->model);
@@ -253,14 +253,18 @@ static bool is_of_word(const struct report_job *job, const char *path) {
     return found;
 }
 
+bool report_job_owns(const struct report_job *job, const char *path) {
+    return is_of_store(job->capture, path) || is_of_store(job->new_capture, path) ||
+           is_of_word(job, path);
+}
+
 static enum outcome open_output(struct report_job *job, struct result_file *file) {
     const char *path = job->options->output;
     *file = (struct result_file){.fd = -1};
     if (!path) {
         return 0;
     }
-    if (is_of_store(job->capture, path) || is_of_store(job->new_capture, path) ||
-        is_of_word(job, path)) {
+    if (report_job_owns(job, path)) {
         term_say(job->term, "%s belongs to the store itself: choose another name", path);
         return OUTCOME_USAGE;
     }

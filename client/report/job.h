@@ -21,7 +21,8 @@ struct report_job {
     const char *const *stores; // paths as they were given, or the one that was found
     size_t store_count;
     // What is there depends on the words of the command: of `list` nothing; of `diff` the capture
-    // of BASE here and that of NEW below; else one capture of all stores. Selected already.
+    // of BASE here and that of NEW below, or that of NEW here if it is alone; else one capture of
+    // all stores. Selected already.
     struct report_capture *capture;
     struct report_model *model;
     // Of `logs`: what was counted while the stores were read; the capture has no events then. Of
@@ -51,6 +52,9 @@ void report_job_raise(struct report_job *job, enum outcome level);
 // The scopes of the options: parts of the capture, or the results of report files. Returns 0 or
 // -ENOMEM.
 int report_job_scopes(const struct report_job *job, struct report_scopes **scopes);
+
+// Whether a path that is to be written is a file of what the job reads.
+bool report_job_owns(const struct report_job *job, const char *path);
 
 // Runs the command of the options from its stores to its output.
 enum outcome report_job_run(const struct report_options *options, struct term *term);

@@ -136,15 +136,23 @@ static enum outcome take_stores(struct report_options *options, struct term *ter
 
 static enum outcome check_words(const struct report_options *options, struct term *term) {
     const struct report_command *command = options->command;
-    size_t count = options->words.count;
-    if (count >= command->least && count <= command->most) {
+    size_t count = options->words.count, least = command->least, most = command->most;
+    const char *words = command->words;
+    if (options->baseline || options->save_baseline) { // NEW is enough, or even the usual store
+        least = 0;
+    }
+    if (options->baseline) {
+        most = 1;
+        words = "NEW with --baseline";
+    }
+    if (count >= least && count <= most) {
         return 0;
     }
-    if (count < command->least) {
-        term_say(term, "%s needs %s", command->name, command->words);
+    if (count < least) {
+        term_say(term, "%s needs %s", command->name, words);
     } else {
-        term_say(term, "%s takes %s; '%s' is too much", command->name, command->words,
-                 options->words.words[command->most]);
+        term_say(term, "%s takes %s; '%s' is too much", command->name, words,
+                 options->words.words[most]);
     }
     return refuse(term, command);
 }

@@ -75,8 +75,10 @@ struct report_options {
     size_t kernel_count;
     uint64_t *results; // --result; owned
     size_t result_count;
-    uint64_t max_memory; // bytes
-    int64_t max_events;  // of html: more are merged
+    uint64_t max_memory;       // bytes
+    int64_t max_events;        // of html: more are merged
+    const char *baseline;      // of diff: BASE; NULL: none
+    const char *save_baseline; // ... where NEW becomes one; NULL: nowhere
     bool has_gate;
     double gate; // percent; 2 when it is not given
     enum report_fail_on {

@@ -23,7 +23,7 @@ int nvtxt_json_read(struct nvtxt_slice text, size_t flags, json_t **root, json_e
     json_error_t unused;
     json_set_alloc_funcs(allocate, free);
     was_short = false;
-    *root = text.len ? json_loadb(text.data, text.len, flags, error ?: &unused) : NULL;
+    *root = json_loadb(text.len ? text.data : "", text.len, flags, error ?: &unused);
     if (was_short) {
         json_decref(*root);
         *root = NULL;

@@ -71,11 +71,16 @@ static void count_open(struct report_durations *durations, const struct report_m
     }
 }
 
-// Room for so many names and values.
-static int reserve(struct report_durations *durations, size_t names, size_t values) {
+int report_durations_reserve(struct report_durations *durations, size_t names, size_t values) {
     durations->values = malloc((values + 1) * sizeof(*durations->values));
     durations->list = calloc(names + 1, sizeof(*durations->list));
     return durations->values && durations->list ? 0 : nvtxt_origin(-ENOMEM);
+}
+
+void report_durations_sort(struct report_durations *durations) {
+    if (durations->count > 0) {
+        qsort(durations->list, durations->count, sizeof(*durations->list), by_name);
+    }
 }
 
 int report_durations_init(struct report_durations *durations, const struct report_model *model) {
@@ -89,7 +94,7 @@ int report_durations_init(struct report_durations *durations, const struct repor
     }
     durations->names = report_name_texts(capture);
     r = r == 0 && !durations->names ? nvtxt_origin(-ENOMEM) : r;
-    r = r ?: reserve(durations, used, groups.first[groups.group_count]);
+    r = r ?: report_durations_reserve(durations, used, groups.first[groups.group_count]);
     for (size_t i = 0; r == 0 && i < groups.group_count; i++) {
         if (report_group_size(&groups, i) > 0) {
             take_group(durations, model, &groups, i);
@@ -97,7 +102,7 @@ int report_durations_init(struct report_durations *durations, const struct repor
     }
     report_groups_deinit(&groups);
     if (r == 0) {
-        qsort(durations->list, durations->count, sizeof(*durations->list), by_name);
+        report_durations_sort(durations);
         count_open(durations, model);
     }
     return r;
@@ -112,7 +117,7 @@ static int by_sample(const void *left, const void *right) {
 int report_durations_kernels_init(struct report_durations *durations,
                                   const struct report_diff_samples *samples) {
     *durations = (struct report_durations){.of_kernels = true};
-    int r = reserve(durations, samples->count, samples->count);
+    int r = report_durations_reserve(durations, samples->count, samples->count);
     if (r == 0 && samples->count > 0) {
         qsort(samples->items, samples->count, sizeof(*samples->items), by_sample);
     }
@@ -136,5 +141,6 @@ void report_durations_deinit(struct report_durations *durations) {
     free(durations->list);
     free(durations->values);
     free(durations->names);
+    free(durations->texts);
     *durations = (struct report_durations){0};
 }

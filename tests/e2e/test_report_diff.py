@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """nvtxt-report diff: what changed between two captures, how sure that is, and the exit status."""
 import json
+import os
+import resource
+import subprocess
 
-from client import Folder
-from lib import equal, run
+from client import ENV, Folder, contains
+from lib import DEADLINE, equal, program, run
 from report import f1, make_store, report
 
 FAST = (100, 101, 102, 103, 104)
@@ -97,6 +100,160 @@ def test_names_that_differ_are_told():
         equal(document["reason"],
               "the names that both have are 0.0 % of the time of BASE: less than 50 %; only BASE "
               "has :one, :two and 2 more; only NEW has :other")
+
+
+# ---- Baselines ----------------------------------------------------------------------------------
+
+def refuses(status, part, *args):
+    got, text, errors = report("diff", *args)
+    equal((got, text), (status, ""), errors)
+    contains(errors, part)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def saved(folder, store, name="baseline.json", *args):
+    path = folder.name(name)
+    equal(report("diff", "--save-baseline", path, *args, store), (0, "", ""))
+    return path
+
+
+def test_a_baseline_is_as_good_as_its_store():
+    """Names of all kinds, ranges in each other, and domains: the same in each format."""
+    with Folder() as folder:
+        odd = runs(folder, "odd", **{"caf\u00e9 \U0001f600 '\\x": FAST, "A:b": SLOW})
+        news = (f1(folder, "other.sqlite"), odd, runs(folder, "new", work=SLOW))
+        for store in (f1(folder), odd):
+            baseline = saved(folder, store)
+            for new in (path for path in news if path != store):
+                for form in ("text", "json", "markdown"):
+                    wanted = report("diff", "--format", form, store, new)
+                    got = report("diff", "--format", form, "--baseline", baseline, new)
+                    equal((got[0], got[1].replace(baseline, store)), wanted[:2])
+
+
+def test_a_baseline_takes_the_selection_and_the_usual_store():
+    with Folder() as folder:
+        store = runs(folder, "base", work=FAST, other=SLOW)
+        baseline = saved(folder, store, "some.json", "--match", "work")
+        equal([one["name"] for one in json.loads(read(baseline))["names"]], [":work"])
+        env = {**ENV, "NVTXT_STORE": store}
+        for words in (("--baseline", baseline), ("--save-baseline", folder.name("again.json"))):
+            done = subprocess.run([program("client", "nvtxt-report"), "diff", "--match=work", *words],
+                                  env=env, stdout=subprocess.PIPE, timeout=DEADLINE)
+            equal((done.returncode, done.stdout.startswith(b"neutral: ")),
+                  (0, words[0] == "--baseline"))
+        equal(read(folder.name("again.json")), read(baseline))
+
+
+def test_new_is_saved_when_it_was_compared_but_not_a_regression():
+    with Folder() as folder:
+        fast, slow = runs(folder, "fast", work=FAST), runs(folder, "slow", work=SLOW)
+        baseline = saved(folder, fast)
+        of_fast, words = read(baseline), ("--baseline", baseline, "--save-baseline", baseline)
+        status, text, errors = report("diff", "--gate=5", *words, slow)
+        equal((status, errors), (2, "nvtxt-report: %s is not written: NEW is a regression\n" % baseline))
+        equal(read(baseline), of_fast)
+        equal(report("diff", *words, slow)[0], 0)
+        equal(read(baseline) != of_fast, True)
+        equal(report("diff", "--save-baseline", baseline, slow, fast)[0], 0)
+        equal(read(baseline), of_fast)
+
+
+def test_a_good_baseline_stays_when_another_cannot_be_written():
+    with Folder() as folder:
+        store = runs(folder, "base", work=FAST)
+        baseline = saved(folder, store)
+        good = read(baseline)
+        refuses(1, "is not written: NEW has no ranges", "--save-baseline", baseline, "--kind=mark", store)
+
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+
+        done = subprocess.run([program("client", "nvtxt-report"), "diff", "--save-baseline", baseline,
+                               store], env=ENV, stderr=subprocess.PIPE, preexec_fn=small_files,
+                              timeout=DEADLINE)
+        equal(done.returncode, 74, done.stderr)
+        equal((read(baseline), [name for name in os.listdir(folder.path) if "json" in name]),
+              (good, ["baseline.json"]))
+
+
+def test_a_new_baseline_has_the_permissions_of_a_result():
+    with Folder() as folder:
+        before = os.umask(0o027)
+        try:
+            path = saved(folder, runs(folder, "base", work=FAST))
+            equal(os.stat(path).st_mode & 0o777, 0o640)
+            os.chmod(path, 0o600)
+            saved(folder, folder.name("base.sqlite"))
+            equal(os.stat(path).st_mode & 0o777, 0o600)
+        finally:
+            os.umask(before)
+
+
+def test_a_baseline_of_another_program_is_inconclusive():
+    with Folder() as folder:
+        baseline = saved(folder, runs(folder, "base", parse=FAST, link=FAST))
+        new = runs(folder, "new", train=SLOW)
+        status, text, _ = report("diff", "--baseline", baseline, new)
+        equal((status, text.splitlines()[0]),
+              (3, "inconclusive: the names that both have are 0.0 % of the time of BASE: less than "
+                  "50 %; only BASE has :link, :parse; only NEW has :train"))
+
+
+def test_files_that_are_no_baseline():
+    good = {"schema": "nvtxt-baseline/1", "kernels": False, "names": [
+        {"name": ":a", "domain": "", "kind": "push/pop", "self": 3, "durations": [1, 2]}]}
+    one = good["names"][0]
+    with Folder() as folder:
+        new, path = runs(folder, "new", work=FAST), folder.name("bad.json")
+        for document, part in (
+                ("", "it is no baseline: line 1"), ("{", "it is no baseline: line 1"),
+                ("SQLite format 3\0", "it is no baseline"), ("[]", "it is no baseline"),
+                ({**good, "schema": "nvtxt-report/1"}, "--save-baseline makes one"),
+                ({**good, "schema": "nvtxt-baseline/2"},
+                 "a baseline of version 2, and this program knows version 1"),
+                ({**good, "names": {}}, 'has no "names"'),
+                ({**good, "names": [5]}, 'name 1 has no "name"'),
+                ({**good, "names": [one, {**one, "domain": None}]}, 'name 2 has no "name" or no "domain"'),
+                ({**good, "names": [{**one, "kind": "mark"}]}, 'name 1 has no "kind"'),
+                ({**good, "names": [{**one, "durations": []}]}, 'name 1 has no "durations"'),
+                ({**good, "names": [{**one, "durations": 7}]}, 'name 1 has no "durations"'),
+                ({**good, "names": [{**one, "self": -1}]}, 'or no "self"'),
+                ({**good, "names": [{**one, "durations": [1, -2]}]}, "duration 2 is no integer"),
+                ({**good, "names": [{**one, "durations": [1.5]}]}, "duration 1 is no integer"),
+                ({**good, "names": [{**one, "durations": ["99999999999999999999"]}]}, "duration 1 is no"),
+                ({**good, "names": [one, one]}, "it has a name twice"),
+                ({**good, "kernels": True}, None)):
+            text = document if isinstance(document, str) else json.dumps(document)
+            folder.write("bad.json", text)
+            refuses(65 if part else 64, part or "is a baseline of kernels, and ", "--baseline", path, new)
+        whole = json.dumps(good)
+        for end in range(len(whole)):
+            folder.write("bad.json", whole[:end])
+            if end % 7 == 0:
+                refuses(65, "it is no baseline", "--baseline", path, new)
+        folder.write("bad.json", json.dumps({**good, "names": [{**one, "durations": ["18446744073709551615"],
+                                                                "self": "18446744073709551615"}]}))
+        equal(report("diff", "--baseline", path, new)[0], 3)
+
+
+def test_what_does_not_go_with_a_baseline():
+    with Folder() as folder:
+        store = runs(folder, "base", work=FAST)
+        baseline = saved(folder, store)
+        refuses(66, "cannot read", "--baseline", folder.name("absent"), store)
+        refuses(66, "cannot read", "--baseline", folder.path, store)
+        refuses(64, "takes NEW with --baseline; '%s' is too much" % store, "--baseline", baseline, store,
+                store)
+        refuses(64, "nothing to compare NEW with", "--save-baseline", baseline, "--gate=2", store)
+        refuses(64, "nothing to compare NEW with", "--save-baseline", baseline, "--format=json", store)
+        refuses(64, "belongs to the store itself", "--save-baseline", store, store)
+        refuses(73, "cannot create", "--save-baseline", folder.name("no/such"), store)
+        refuses(64, "diff needs BASE NEW", store)
 
 
 if __name__ == "__main__":

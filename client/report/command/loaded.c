@@ -52,21 +52,6 @@ static void on_fault(void *context, const struct report_expression_fault *fault)
                         "%s", fault->text);
 }
 
-static int read_all(struct input *input, struct nvtxt_buf *text) {
-    for (;;) {
-        size_t got;
-        int r = nvtxt_buf_reserve(text, 65536);
-        r = r ?: input_read(input, text->data + text->len, 65536, &got);
-        if (r != 0) {
-            return r == INPUT_END ? 0 : r < 0 ? r : nvtxt_origin(-EAGAIN);
-        }
-        text->len += got;
-        if (text->len > METRICS_FILE_MAX) {
-            return nvtxt_origin(-EFBIG);
-        }
-    }
-}
-
 static int take_metrics_file(struct report_loaded *loaded, const char *path) {
     struct input input = {.fd = -1};
     struct nvtxt_buf text = {0};
@@ -74,7 +59,7 @@ static int take_metrics_file(struct report_loaded *loaded, const char *path) {
     int r = input_open(&input, path);
     bool opened = r == 0;
     if (opened) {
-        r = read_all(&input, &text);
+        r = input_read_all(&input, &text, METRICS_FILE_MAX);
         input_close(&input);
     }
     if (r == 0) {
