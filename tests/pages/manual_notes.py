@@ -97,7 +97,8 @@ PAGES = {
 
     "man/nvtxt-report.1.in": Page({
         "nvtxt-report stats --percentiles": prints(":kernel$"),
-        "nvtxt-report stats -r": Note(),
+        "nvtxt-report stats -r nvtx_folded": Note(),
+        "nvtxt-report stats -r step_tree": prints("there is no build"),
         "[Unit]\nDescription=Rules": prints("no issue", run=EXEC_START),
         "[Unit]\nDescription=A page": Note(run=EXEC_START, before="mkdir -p pages"),
         "[Timer]": skip("a timer of systemd"),

@@ -93,6 +93,7 @@ PAGES = {
         "nvtxt-report": prints(r"^ *:make -j8 .*(?s:.*)^ *:/etc/\S+\.conf "),
         "nvtxt-report stats --percentiles": prints(r" P99 \(ns\) (?s:.*) PushPop +:/etc/\S+\.conf$"),
         "nvtxt-report stats --nvtx-include": prints("^ *100.0 .* StartEnd .*:nightly backup$"),
+        "nvtxt-report stats -r step_tree": prints(r" make -j8$"),
         "nvtxt-report html": Note(),
         "import nvtxt_report": prints(r"^nightly backup \d+$", run="python3 {}",
                                       before="sqlite3 -readonly $STORE '.backup events.sqlite'"),
