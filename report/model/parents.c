@@ -172,7 +172,7 @@ static struct target look_up(const struct finder *finder, struct nvtxt_slice tok
     const struct report_capture *capture = finder->capture;
     const char *colon = memchr(token.data, ':', token.len);
     struct target none = {.event = REPORT_NONE, .unknown = true};
-    if (!colon) {
+    if (!colon || !child->has_uid) {
         return none;
     }
     struct report_source wanted = *child;

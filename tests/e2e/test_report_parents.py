@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parents of ranges in other processes, as nvtxt-report shows them: over sessions, segments and stores."""
+import collections
 import json
 import os
+import random
 
 from builds import MARK, PUSH_POP, START_END, Store
 from client import Folder
 from lib import equal, run
-from report import f1, report
+from report import f1, query, report
 
 
 def table(name, *stores):
@@ -163,6 +165,50 @@ def test_a_window_goes_on_to_what_is_loaded():
         equal(sorted(paths(path)), ["run", "run;step", "run;step;late"])
         text = report("stats", "-r", "nvtx_folded", "--since", "1970-01-01T00:00:00.0000004Z", path)
         equal(text[1], "run 900\nrun;late 100\n", text[2])
+
+
+def random_store(seed):
+    """Sessions below sessions: keys that are there or not, lanes, marks, tokens of others and of none."""
+    rng = random.Random(seed)
+    store = Store()
+    tokens = [None, "0a0b0c0d-0000-4000-8000-000000000000:run", "no token"]
+    for number in range(rng.randrange(3, 9)):
+        source = store.source(parent=rng.choice(tokens), uid=rng.choice((1000, 1000, 1001)))
+        keys = ["run"] + ["k%d" % i for i in range(3)]
+        tokens += [store.token(source, key) for key in keys + ["killed"]]
+        for i in range(rng.randrange(1, 9)):
+            start = rng.randrange(1000)
+            end = start + rng.randrange(1, 300)
+            kind = rng.choice((PUSH_POP, START_END, START_END, MARK))
+            key = keys.pop(rng.randrange(len(keys))) if kind == START_END and keys and rng.random() < 0.7 else None
+            store.event(source, kind, start, start if kind == MARK else end, "e%d" % rng.randrange(5),
+                        100 + number, key=key, parent=rng.choice(tokens) if key and rng.random() < 0.5 else None)
+    return store
+
+
+def test_the_view_of_a_segment_has_the_same_paths():
+    looked = 0
+    for seed in range(60):
+        with Folder() as folder:
+            path = random_store(seed).save(folder, "a.sqlite")
+            if "cycle" in str(table("nvtx_tree", path)["notes"]):
+                continue  # either may cut it elsewhere
+            stacks = {row[10]: (row[11], row[12]) for row in table("nvtx_pushpop_trace", path)["rows"]}
+            if any(stack != (stacks[parent][1] if parent else "") + ":%d" % row
+                   for row, (parent, stack) in stacks.items()):
+                continue  # ranges of a lane cross: what is over is in no path here
+            looked += 1
+            rows = query(path, "SELECT t.row, t.parentRow, t.path, e.eventType FROM NVTXT_TREE t JOIN NVTX_EVENTS e "
+                               "ON e.rowid = t.row")
+            above = {parent for _, parent, _, kind in rows if kind != MARK}
+            wanted = collections.Counter(text for row, parent, text, kind in rows if kind == PUSH_POP or (
+                kind == START_END and (parent is not None or row in above)))
+            got = {row[5]: row[2] for row in table("nvtx_tree", path)["rows"]}
+            unknown = set(got) - set(wanted)  # start/end ranges whose parent is unknown
+            equal([text for text in unknown if ";" in text], [], seed)
+            equal({text: count for text, count in got.items() if text in wanted and ";" in text},
+                  {text: count for text, count in wanted.items() if ";" in text}, seed)
+    assert looked > 10, looked
 
 
 if __name__ == "__main__":
