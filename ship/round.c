@@ -254,7 +254,8 @@ static enum failure_class ship_rest(struct work *work) {
     enum store_follow_table end = names ? STORE_FOLLOW_TABLES : STORE_FOLLOW_SOURCES;
     enum failure_class class = FAILURE_NONE;
     for (enum store_follow_table table = 0; class == FAILURE_NONE && table < end; table++) {
-        class = ship_table(work, table);
+        bool lacks = table == STORE_FOLLOW_KEYS && !work->session->small.adds_parents;
+        class = lacks ? FAILURE_NONE : ship_table(work, table);
     }
     if (class || !work->round->changed) {
         return class;

@@ -239,8 +239,19 @@ static enum failure_class placed(struct session *session, int r) {
 }
 
 enum failure_class session_seek(struct session *session) {
-    return placed(session,
-                  store_follow_seek(session->follow, &session->cursor.place, &session->gap));
+    const struct store_place *place = &session->cursor.place;
+    struct store_place now;
+    int64_t last = 0;
+    enum failure_class class =
+        placed(session, store_follow_seek(session->follow, place, &session->gap));
+    store_follow_place(session->follow, &now);
+    bool goes_on = session->cursor.store_id && now.event_row == place->event_row;
+    if (class || !goes_on || session->schema.version < 3) {
+        return class;
+    }
+    class = cursor_last_key(session->pg, &session->cursor, &last);
+    store_follow_pass_keys(session->follow, last);
+    return session_pg_failure(session, class);
 }
 
 // Where a store begins that is new to the engine.
@@ -363,6 +374,7 @@ static void prepare_small(struct session *session) {
     session->small.store_id = session->cursor.store_id;
     session->small.adds_logs = session->schema.may_add_logs;
     session->small.frees = session->schema.version > 1;
+    session->small.adds_parents = session->schema.version > 2;
 }
 
 static enum failure_class take_over(struct session *session) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of ship/; see Makefile.am for what a line looks like.
-EXTRA_DIST += e2e/fleet_board.py e2e/fleet_rows.py e2e/fleet_roles_v1.sql e2e/following.py \
+EXTRA_DIST += e2e/fleet_board.py e2e/fleet_rows.py e2e/fleet_roles_v1.sql e2e/fleet_roles_v2.sql e2e/following.py \
 	e2e/postgres.py e2e/proxy.py e2e/ship.py e2e/two_hosts.py
 unbuilt_tests += e2e/test_postgres.py
 unit_programs += unit/test_ship_binary
@@ -22,6 +22,7 @@ waiting_tests += e2e/test_ship_keep.py
 waiting_tests += e2e/test_ship_lease.py
 waiting_tests += e2e/test_ship_memory.py
 serial_tests += e2e/test_ship_page.py
+waiting_tests += e2e/test_ship_parents.py
 waiting_tests += e2e/test_ship_pull.py
 waiting_tests += e2e/test_ship_queries.py
 waiting_tests += e2e/test_ship_rights.py

@@ -43,6 +43,21 @@ enum failure_class cursor_read(struct pg *pg, const char *store, struct cursor *
     return class;
 }
 
+enum failure_class cursor_last_key(struct pg *pg, const struct cursor *cursor, int64_t *row) {
+    char numbers[2][PG_NUMBER_SIZE];
+    const char *values[] = {pg_number(numbers[0], cursor->store_id),
+                            pg_number(numbers[1], (int64_t)cursor->place.segment)};
+    struct pg_rows *rows;
+    enum failure_class class =
+        pg_ask(pg,
+               "SELECT coalesce(max(row_id), 0) FROM @.range_keys WHERE store_id = $1::integer AND "
+               "segment = $2::bigint",
+               values, 2, &rows);
+    *row = class == FAILURE_NONE ? pg_int(rows, 0, 0) : 0;
+    pg_rows_free(rows);
+    return class;
+}
+
 enum failure_class cursor_lock(struct pg *pg, const struct cursor *cursor, const char *shipper,
                                struct cursor_span *span) {
     char id[PG_NUMBER_SIZE];
@@ -159,7 +174,11 @@ static const char missing_right[] =
     "('INSERT', '{events,diagnostics,losses,segments,sources,domains,categories,threads,processes,"
     "open_ranges}'::text[]), "
     "('SELECT', '{stores,cursors,segments,sources,domains,categories,threads,processes,"
-    "open_ranges}')) AS p (what, names), unnest(p.names) AS t (name) "
+    "open_ranges}'), ('INSERT', CASE WHEN $2::integer > 2 THEN "
+    "'{source_parents,range_keys}'::text[] "
+    "END), ('SELECT', CASE WHEN $2::integer > 2 THEN '{range_keys}'::text[] END)) AS p (what, "
+    "names), "
+    "unnest(p.names) AS t (name) "
     "WHERE NOT has_any_column_privilege('@.' || t.name, p.what) "
     "UNION ALL SELECT 'UPDATE', format('UPDATE (%s)', string_agg(c.attname, ', ' ORDER BY "
     "c.attnum) "

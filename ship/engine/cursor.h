@@ -20,6 +20,10 @@ struct cursor {
 // Reads the cursor of the store. A store that is not known, or that row security hides, has id 0.
 enum failure_class cursor_read(struct pg *pg, const char *store, struct cursor *cursor);
 
+// The last row of the cursor's segment whose key is there; 0: none. Keys have no place of their own
+// in the cursor: they come in the order of rows.
+enum failure_class cursor_last_key(struct pg *pg, const struct cursor *cursor, int64_t *row);
+
 // Begins a transaction with the limits of a round: the engine lets go what it locks when this
 // process falls silent.
 enum failure_class cursor_begin(struct pg *pg);

@@ -76,6 +76,9 @@ static void add_steps(struct nvtxt_buf *sql, const char *name, const struct sche
     if (version < 2) {
         add_named(sql, schema_text_2, schema_text_2 + strlen(schema_text_2), name);
     }
+    if (version < 3) {
+        add_named(sql, schema_text_3, schema_text_3 + strlen(schema_text_3), name);
+    }
 }
 
 // What is between two comments.

@@ -7,7 +7,7 @@
 #include "protocol/base/buf.h"
 #include "ship/engine/pg.h"
 
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 #define SCHEMA_KEEP_DAYS 30
 #define SCHEMA_KEEP_DAYS_MAX 100000
 #define SCHEMA_NAME_MAX 58 // with "_read" it must fit the 63 bytes of a name
@@ -15,6 +15,7 @@
 // The files of ship/sql, made into strings when the program is built.
 extern const char schema_text_1[];
 extern const char schema_text_2[];
+extern const char schema_text_3[];
 extern const char schema_text_roles[];
 
 struct schema_wishes {

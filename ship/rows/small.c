@@ -92,6 +92,14 @@ static void add_loss(struct arrays *arrays, const void *at) {
     arrays_int(arrays, row->count);
 }
 
+static void add_range(struct arrays *arrays, const void *at) {
+    const struct store_follow_key *row = at;
+    arrays_int(arrays, row->row);
+    arrays_int(arrays, row->source_id);
+    arrays_text_or_empty(arrays, row->key);
+    arrays_text(arrays, row->parent);
+}
+
 static void add_source(struct arrays *arrays, const void *at) {
     const struct store_follow_source *row = at;
     const struct nvtxt_slice texts[] = {row->kind,         row->session,   row->name,
@@ -152,6 +160,12 @@ static const struct {
          "$4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], "
          "$9::bigint[]) AS r (row_id, ns, source_id, uid, pid, reason, count) "
          "ON CONFLICT DO NOTHING"},
+    [STORE_FOLLOW_KEYS] =
+        {for_segment, add_range, sizeof(struct store_follow_key),
+         "INSERT INTO @.range_keys (store_id, segment, row_id, source_id, key, parent) SELECT "
+         "$1::integer, $2::bigint, r.row_id, r.source_id, r.key, r.parent FROM "
+         "unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[]) AS r (row_id, source_id, "
+         "key, parent) ON CONFLICT DO NOTHING"},
     [STORE_FOLLOW_SOURCES] =
         {for_segment, add_source, sizeof(struct store_follow_source),
          "INSERT INTO @.sources AS s (store_id, segment, source_id, kind, session, name, "
@@ -216,11 +230,37 @@ static enum failure_class add_logs(struct small *small, const struct store_follo
                : FAILURE_NONE;
 }
 
+// What a source began under never changes.
+static enum failure_class add_parents(struct small *small, const struct store_follow_source *rows,
+                                      size_t count) {
+    struct arrays *arrays = for_store(small);
+    bool has_some = false;
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].parent.data) {
+            has_some = true;
+            arrays_int(arrays, rows[i].id);
+            arrays_text(arrays, rows[i].parent);
+            arrays_next_row(arrays);
+        }
+    }
+    return has_some ? run_statement(small, "INSERT INTO @.source_parents (store_id, source_id, "
+                                           "parent) SELECT $1::integer, r.id, r.parent FROM "
+                                           "unnest($2::bigint[], $3::text[]) AS r (id, parent) "
+                                           "ON CONFLICT DO NOTHING")
+                    : FAILURE_NONE;
+}
+
+// What stands in tables of its own.
+static enum failure_class
+add_more_of_sources(struct small *small, const struct store_follow_source *rows, size_t count) {
+    enum failure_class class = small->adds_logs ? add_logs(small, rows, count) : FAILURE_NONE;
+    return class || !small->adds_parents ? class : add_parents(small, rows, count);
+}
+
 enum failure_class small_rows(struct small *small, enum store_follow_table table, const void *rows,
                               size_t count) {
-    enum failure_class class = table == STORE_FOLLOW_SOURCES && small->adds_logs
-                                   ? add_logs(small, rows, count)
-                                   : FAILURE_NONE;
+    enum failure_class class =
+        table == STORE_FOLLOW_SOURCES ? add_more_of_sources(small, rows, count) : FAILURE_NONE;
     if (class) {
         return class;
     }

@@ -13,9 +13,10 @@
 struct small {
     struct pg *pg; // borrowed
     int64_t store_id;
-    int64_t segment; // that the rows are of
-    bool adds_logs;  // of sources, it is also said which of them are logs
-    bool frees;      // rows of open ranges that end are kept for others, as of version 2
+    int64_t segment;   // that the rows are of
+    bool adds_logs;    // of sources, it is also said which of them are logs
+    bool adds_parents; // and what they began under; keys are taken; as of version 3
+    bool frees;        // rows of open ranges that end are kept for others, as of version 2
     struct arrays arrays;
 };
 void small_deinit(struct small *small); // zeroed is fine

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
 -- The roles of nvtxt-ship's schema: "nvtxt_ship" adds rows of stores that are its own, "nvtxt_read"
--- reads everything. Run after 2.sql, by the same role, in one transaction. Both are roles without
+-- reads everything. Run after 3.sql, by the same role, in one transaction. Both are roles without
 -- login, to be granted: CREATE ROLE host17 LOGIN IN ROLE nvtxt_ship. A key that was stolen from a
 -- host can only add: with it nobody reads an event, changes one, touches a row of another host, or
 -- stops one: without a right to update, delete or truncate a whole table no LOCK TABLE is allowed that
@@ -44,8 +44,8 @@ END $$;
 
 -- COPY needs no more than INSERT. Nobody is granted anything on a partition.
 GRANT INSERT ON events TO "nvtxt_ship";
-GRANT SELECT, INSERT ON diagnostics, losses, logs, segments, sources, domains, categories, threads,
-  processes, open_ranges TO "nvtxt_ship";
+GRANT SELECT, INSERT ON diagnostics, losses, logs, segments, sources, source_parents, range_keys,
+  domains, categories, threads, processes, open_ranges TO "nvtxt_ship";
 GRANT SELECT ON meta, stores, cursors TO "nvtxt_ship";
 GRANT UPDATE (segment, event_row, diagnostic_row, loss_row, batch, batch_ns, base, events,
   committed, behind_rows, shipper, seen) ON cursors TO "nvtxt_ship";
@@ -61,8 +61,8 @@ GRANT EXECUTE ON FUNCTION make_partitions(date, date), mine(integer), check_stor
   bigint, bigint), describe_store(integer, text, jsonb, text, text, text) TO "nvtxt_ship";
 
 GRANT SELECT ON meta, stores, cursors, segments, events, sources, domains, categories, threads,
-  processes, diagnostics, losses, logs, open_ranges, hosts, timeline, fleet, running
-  TO "nvtxt_read";
+  processes, diagnostics, losses, logs, source_parents, range_keys, open_ranges, hosts, timeline,
+  fleet, running, tree TO "nvtxt_read";
 
 DO $$
 DECLARE
@@ -70,7 +70,7 @@ DECLARE
 BEGIN
   FOREACH name IN ARRAY ARRAY['stores', 'cursors', 'segments', 'sources', 'domains', 'categories',
                               'threads', 'processes', 'diagnostics', 'losses', 'logs',
-                              'open_ranges'] LOOP
+                              'source_parents', 'range_keys', 'open_ranges'] LOOP
     CONTINUE WHEN EXISTS (SELECT FROM pg_policies WHERE schemaname = 'nvtxt' AND tablename = name);
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
     EXECUTE format('CREATE POLICY read ON %I FOR SELECT TO "nvtxt_read" USING (true)', name);

@@ -19,7 +19,7 @@ struct pull {
     struct pg *pg;
     int64_t store_id;
     const struct pull_span *span;
-    bool has_logs;
+    bool has_logs, has_parents;
     struct store_rebuild *rebuild;
     struct failure *failure;
     int64_t rows;        // so far, of all tables
@@ -113,11 +113,15 @@ static struct nvtxt_payload payload_of(int64_t type, int64_t integer, double rea
 }
 
 static const char event_columns[] =
-    "committed, start_ns, end_ns, global_tid, source_id, domain_id, category, color, "
-    "end_global_tid, int64_value, double_value, json_text, event_type, payload_type, unclosed, "
-    "text";
+    "e.committed, e.start_ns, e.end_ns, e.global_tid, e.source_id, e.domain_id, e.category, "
+    "e.color, e.end_global_tid, e.int64_value, e.double_value, e.json_text, e.event_type, "
+    "e.payload_type, e.unclosed, e.text";
 
-static int take_event(struct store_rebuild *rebuild, struct binary_row *row) {
+// With the key that an event may have.
+#define KEY_COLUMNS ", k.key, k.parent"
+
+static int take_event_without_key(struct store_rebuild *rebuild, struct binary_row *row,
+                                  int64_t *source_id) {
     struct store_follow_event event = {.committed_ns = binary_time(row, NULL)};
     bool here;
     event.event.start = binary_int(row, NULL);
@@ -136,7 +140,21 @@ static int take_event(struct store_rebuild *rebuild, struct binary_row *row) {
     event.event.payload = payload_of(binary_int(row, NULL), integer, real);
     event.unclosed = binary_bool(row);
     event.event.text = text_of(row);
+    *source_id = event.source_id;
     return store_rebuild_event(rebuild, &event);
+}
+
+static int take_event_of_version_2(struct store_rebuild *rebuild, struct binary_row *row) {
+    int64_t source_id;
+    return take_event_without_key(rebuild, row, &source_id);
+}
+
+static int take_event(struct store_rebuild *rebuild, struct binary_row *row) {
+    struct store_follow_key key;
+    int r = take_event_without_key(rebuild, row, &key.source_id);
+    key.key = binary_text(row);
+    key.parent = binary_text(row);
+    return r || !key.key.data ? r : store_rebuild_key(rebuild, &key);
 }
 
 static int take_domain(struct store_rebuild *rebuild, struct binary_row *row) {
@@ -185,6 +203,7 @@ static int take_source(struct store_rebuild *rebuild, struct binary_row *row) {
     source.first_ns = maybe(row);
     source.last_ns = maybe(row);
     source.levels = binary_bool(row);
+    source.parent = binary_text(row);
     return store_rebuild_source(rebuild, &source);
 }
 
@@ -256,14 +275,20 @@ static void add_span(const struct pull *pull, char *sql, size_t size, const char
     }
 }
 
+#define JOIN_KEYS                                                                                  \
+    " LEFT JOIN @.range_keys AS k ON k.store_id = e.store_id AND k.segment = e.segment AND "       \
+    "k.row_id = e.row_id"
+
 static enum failure_class copy_events(struct pull *pull, const char *segment) {
     char sql[SQL_SIZE];
+    bool keys = pull->has_parents;
     snprintf(sql, sizeof(sql),
-             "SELECT %s FROM @.events WHERE store_id = %" PRId64 " AND segment = %s", event_columns,
-             pull->store_id, segment);
-    add_span(pull, sql, sizeof(sql), "committed");
-    strncat(sql, " ORDER BY row_id", sizeof(sql) - strlen(sql) - 1);
-    return copy(pull, sql, take_event);
+             "SELECT %s%s FROM @.events AS e%s WHERE e.store_id = %" PRId64 " AND e.segment = %s",
+             event_columns, keys ? KEY_COLUMNS : "", keys ? JOIN_KEYS : "", pull->store_id,
+             segment);
+    add_span(pull, sql, sizeof(sql), "e.committed");
+    strncat(sql, " ORDER BY e.row_id", sizeof(sql) - strlen(sql) - 1);
+    return copy(pull, sql, keys ? take_event : take_event_of_version_2);
 }
 
 static enum failure_class copy_all_events(struct pull *pull) {
@@ -290,6 +315,10 @@ static enum failure_class copy_all_events(struct pull *pull) {
     "source_id, kind, session, name, display_name, peer_comm, ended, peer_pid, peer_uid, "         \
     "peer_gid, opened, closed, lines, events, warnings, errors, first_ns, last_ns"
 
+#define IS_LOG                                                                                     \
+    ", EXISTS (SELECT FROM @.logs AS l WHERE l.store_id = s.store_id AND l.source_id = "           \
+    "s.source_id)"
+
 // `%s` of a query is the condition on the store; `time` is the column that the span is about.
 static const struct table {
     const char *columns, *tail, *time;
@@ -303,8 +332,8 @@ static const struct table {
      " ORDER BY global_tid, segment DESC", NULL, take_thread, true},
     {"DISTINCT ON (domain_id, pid, category) domain_id, pid, category, name FROM @.categories",
      " ORDER BY domain_id, pid, category, segment DESC", NULL, take_category, true},
-    {SOURCE_COLUMNS ", EXISTS (SELECT FROM @.logs AS l WHERE l.store_id = s.store_id AND "
-                    "l.source_id = s.source_id) FROM @.sources AS s",
+    {SOURCE_COLUMNS IS_LOG ", (SELECT parent FROM @.source_parents AS p WHERE p.store_id = "
+                           "s.store_id AND p.source_id = s.source_id) FROM @.sources AS s",
      " ORDER BY source_id", NULL, take_source, false},
     {"source_id, line, col, at, severity, stage, code, message, excerpt FROM @.diagnostics",
      " ORDER BY segment, row_id", "at", take_diagnostic, false},
@@ -312,8 +341,21 @@ static const struct table {
      take_loss, false},
 };
 
-static const struct table sources_without_logs = {SOURCE_COLUMNS ", false FROM @.sources",
+// Of older schemas.
+static const struct table sources_without_logs = {SOURCE_COLUMNS
+                                                  ", false, NULL::text FROM @.sources",
                                                   " ORDER BY source_id", NULL, take_source, false};
+static const struct table sources_without_parents = {
+    SOURCE_COLUMNS IS_LOG ", NULL::text FROM @.sources AS s", " ORDER BY source_id", NULL,
+    take_source, false};
+
+static const struct table *table_of(const struct pull *pull, size_t index) {
+    const struct table *table = &tables[index];
+    return table->take != take_source ? table
+           : !pull->has_logs          ? &sources_without_logs
+           : !pull->has_parents       ? &sources_without_parents
+                                      : table;
+}
 
 static enum failure_class copy_table(struct pull *pull, const struct table *table) {
     char sql[SQL_SIZE];
@@ -337,8 +379,7 @@ static enum failure_class copy_all(struct pull *pull) {
                                          "SET LOCAL statement_timeout = 0"));
     class = class ?: copy_all_events(pull);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && class == FAILURE_NONE; i++) {
-        bool lacks = tables[i].take == take_source && !pull->has_logs;
-        class = copy_table(pull, lacks ? &sources_without_logs : &tables[i]);
+        class = copy_table(pull, table_of(pull, i));
     }
     return class ?: pg_failed(pull, pg_run(pull->pg, "COMMIT"));
 }
@@ -350,6 +391,7 @@ enum failure_class pull_store(struct pg *pg, const struct schema_facts *facts, i
                         .store_id = store_id,
                         .span = span,
                         .has_logs = facts->may_read_logs,
+                        .has_parents = facts->version > 2,
                         .last = -1, // before any segment
                         .failure = failure};
     char error[FAILURE_SENTENCE];

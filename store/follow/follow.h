@@ -122,9 +122,10 @@ void store_follow_read_ahead(struct store_follow *follow);
 
 // ---- Small tables -------------------------------------------------------------------------------
 
-// Of diagnostics and losses: the rows after the place. Of the others: rows of this segment that are
-// new or other than when they were handed out last. After a seek, and in a new segment, all are. Of
-// names, only given and default ones that the segment has.
+// Of diagnostics and losses: the rows after the place; of keys: see store_follow_pass_keys(). Of
+// the others: rows of this segment that are new or other than when they were handed out last. After
+// a seek, and in a new segment, all are. Of names, only given and default ones that the segment
+// has.
 enum store_follow_what {
     STORE_FOLLOW_ADDED,  // only those that came since: cheap, for each round with events
     STORE_FOLLOW_CHANGED // also those whose contents changed: looks at all of them
@@ -133,6 +134,10 @@ enum store_follow_what {
 // Some rows of a table: an array of its struct. Call it until STORE_NOT_FOUND.
 int store_follow_rows(struct store_follow *follow, enum store_follow_table table,
                       enum store_follow_what what, const void **rows, size_t *count);
+
+// Keys are handed out with their events or after them, and after a seek from the beginning of the
+// segment on: a caller that has those of the rows up to this one says so.
+void store_follow_pass_keys(struct store_follow *follow, int64_t row);
 
 // The STORE_FOLLOW_OPEN open ranges that began first: which of them came and went since the last
 // time. `open->all`: what came is all of them, forget the others. Call it until STORE_NOT_FOUND;

@@ -44,10 +44,11 @@ struct store_follow_event {
     bool unclosed;
 };
 
-// The small tables; the rows of the first two never change.
+// The small tables; the rows of the first three never change.
 enum store_follow_table {
     STORE_FOLLOW_DIAGNOSTICS, // struct store_follow_diagnostic
     STORE_FOLLOW_LOSSES,      // struct store_follow_loss
+    STORE_FOLLOW_KEYS,        // struct store_follow_key
     STORE_FOLLOW_SOURCES,     // struct store_follow_source
     STORE_FOLLOW_DOMAINS,     // struct store_follow_domain
     STORE_FOLLOW_PROCESSES,   // struct store_follow_name
@@ -61,7 +62,14 @@ struct store_follow_source {
     struct nvtxt_slice kind, session, name, display_name, peer_comm, ended;
     struct store_maybe peer_pid, peer_uid, peer_gid, opened_ns, closed_ns, lines, events, warnings,
         errors, first_ns, last_ns;
-    bool levels; // payloads of its marks are levels of syslog
+    bool levels;               // payloads of its marks are levels of syslog
+    struct nvtxt_slice parent; // the token of what it began under
+};
+
+struct store_follow_key { // of an event, by which others can name it as their parent
+    int64_t row, source_id;
+    struct nvtxt_slice key;
+    struct nvtxt_slice parent; // the token of its own one; data NULL: none
 };
 
 struct store_follow_diagnostic {

@@ -46,9 +46,11 @@ static int read_previous(sqlite3 *db, uint64_t *previous) {
 
 static const char has_levels[] =
     "SELECT count(*) FROM pragma_table_info('NVTXT_SOURCES') WHERE name = 'levels'";
+static const char has_parents[] =
+    "SELECT count(*) FROM pragma_table_info('NVTXT_RANGE_KEYS') WHERE name = 'parent'";
 
 static int read_facts(sqlite3 *db, struct store_follow_facts *facts) {
-    int64_t number = 0, levels = 0;
+    int64_t number = 0, levels = 0, parents = 0;
     int rc = store_sql_exec(db, "BEGIN");
     if (rc != SQLITE_OK) {
         return rc;
@@ -59,8 +61,10 @@ static int read_facts(sqlite3 *db, struct store_follow_facts *facts) {
     rc = rc ?: read_previous(db, &facts->previous);
     rc = rc ?: store_id_read(db, facts->id);
     rc = rc ?: store_sql_int(db, has_levels, &levels);
+    rc = rc ?: store_sql_int(db, has_parents, &parents);
     facts->number = (uint64_t)number;
     facts->has_levels = levels > 0;
+    facts->has_parents = parents > 0;
     return store_sql_commit(db, rc);
 }
 

@@ -33,7 +33,8 @@ struct store_follow_facts {
     int64_t base;
     int64_t started_ns; // or when the file was changed
     char id[STORE_ID_SIZE];
-    bool has_levels; // NVTXT_SOURCES has the column; not in a store of an older version
+    bool has_levels;  // NVTXT_SOURCES has the column; not in a store of an older version
+    bool has_parents; // likewise, and NVTXT_RANGE_KEYS is there
 };
 
 struct store_follow_batch {
@@ -92,6 +93,7 @@ struct store_follow {
     struct nvtxt_map seen;
     struct store_follow_sweep sweeps[STORE_FOLLOW_TABLES];
     bool has_new_categories;
+    int64_t key_row; // the last row whose key was handed out
 
     // Open ranges.
     bool open_is_new;                                  // the caller is to forget all

@@ -23,6 +23,7 @@ void *store_follow_room(struct store_follow *follow) {
         struct store_follow_source source;
         struct store_follow_diagnostic diagnostic;
         struct store_follow_loss loss;
+        struct store_follow_key key;
         struct store_follow_domain domain;
         struct store_follow_name name;
         struct store_follow_category category;
@@ -92,6 +93,14 @@ static int take_loss(struct store_follow *follow, sqlite3_stmt *stmt, size_t at)
     return store_follow_text(follow, stmt, 6, &row->reason);
 }
 
+static int take_key(struct store_follow *follow, sqlite3_stmt *stmt, size_t at) {
+    struct store_follow_key *row = (struct store_follow_key *)follow->rows + at;
+    *row = (struct store_follow_key){.row = sqlite3_column_int64(stmt, 0),
+                                     .source_id = sqlite3_column_int64(stmt, 1)};
+    int rc = store_follow_text(follow, stmt, 2, &row->key);
+    return rc ?: store_follow_text(follow, stmt, 3, &row->parent);
+}
+
 static int take_source(struct store_follow *follow, sqlite3_stmt *stmt, size_t at) {
     struct store_follow_source *row = (struct store_follow_source *)follow->rows + at;
     *row = (struct store_follow_source){
@@ -114,7 +123,8 @@ static int take_source(struct store_follow *follow, sqlite3_stmt *stmt, size_t a
     rc = rc ?: store_follow_text(follow, stmt, 3, &row->name);
     rc = rc ?: store_follow_text(follow, stmt, 4, &row->display_name);
     rc = rc ?: store_follow_text(follow, stmt, 5, &row->peer_comm);
-    return rc ?: store_follow_text(follow, stmt, 6, &row->ended);
+    rc = rc ?: store_follow_text(follow, stmt, 6, &row->ended);
+    return rc ?: store_follow_text(follow, stmt, 19, &row->parent);
 }
 
 static int take_domain(struct store_follow *follow, sqlite3_stmt *stmt, size_t at) {
@@ -141,9 +151,9 @@ static int take_category(struct store_follow *follow, sqlite3_stmt *stmt, size_t
 
 // A statement begins with the keys of a row: its id, or three numbers. Kind 33 is a category of all
 // processes, of an older version.
-#define SOURCES(levels)                                                                            \
+#define SOURCES(levels, parent)                                                                    \
     "SELECT id, kind, sessionId, name, displayName, peerComm, ended, peerPid, peerUid, peerGid, "  \
-    "openedNs, closedNs, lines, events, warnings, errors, firstNs, lastNs, " levels                \
+    "openedNs, closedNs, lines, events, warnings, errors, firstNs, lastNs, " levels ", " parent    \
     " FROM NVTXT_SOURCES WHERE id > ?1 ORDER BY id"
 _Static_assert(STORE_ROW_CATEGORY == 3, "the kind in the statement");
 
@@ -161,7 +171,10 @@ static const struct table tables[] = {
     [STORE_FOLLOW_LOSSES] = {0, take_loss,
                              "SELECT rowid, atNs, sourceId, uid, pid, count, reason "
                              "FROM NVTXT_LOSSES WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid"},
-    [STORE_FOLLOW_SOURCES] = {1, take_source, SOURCES("levels")},
+    [STORE_FOLLOW_KEYS] = {0, take_key,
+                           "SELECT eventRow, sourceId, key, parent FROM NVTXT_RANGE_KEYS WHERE "
+                           "eventRow > ?1 AND eventRow <= ?2 ORDER BY eventRow"},
+    [STORE_FOLLOW_SOURCES] = {1, take_source, SOURCES("levels", "parent")},
     [STORE_FOLLOW_DOMAINS] = {1, take_domain,
                               "SELECT id, name FROM NVTXT_DOMAINS WHERE id > ?1 ORDER BY id"},
     [STORE_FOLLOW_PROCESSES] =
@@ -178,24 +191,26 @@ static const struct table tables[] = {
 };
 
 static int prepare(struct store_follow *follow, enum store_follow_table table) {
-    bool has_no_levels = table == STORE_FOLLOW_SOURCES && !follow->facts.has_levels;
+    const char *text = tables[table].text;
+    if (table == STORE_FOLLOW_SOURCES && !follow->facts.has_parents) {
+        text = follow->facts.has_levels ? SOURCES("levels", "NULL") : SOURCES("NULL", "NULL");
+    }
     if (!store_follow_room(follow)) {
         return SQLITE_NOMEM;
     }
-    return store_sql_prepare(follow->db, &follow->stmts[table],
-                             has_no_levels ? SOURCES("NULL") : tables[table].text);
+    return store_sql_prepare(follow->db, &follow->stmts[table], text);
 }
 
 // ---- Rows that only grow ------------------------------------------------------------------------
 
-// `*after` moves to the last row that is handed out; `limit` is where the follower ends.
+// `*after` moves to the last row that is handed out; `end` is the last one that may be.
 static int read_grown(struct store_follow *follow, enum store_follow_table table, int64_t *after,
-                      int64_t limit, size_t *count) {
+                      int64_t end, size_t *count) {
     sqlite3_stmt **stmt = &follow->stmts[table];
     int64_t last = *after;
     size_t rows = 0;
     int rc = prepare(follow, table);
-    rc = rc ?: store_sql_bind(*stmt, "ii", *after, store_follow_end_of(follow, limit));
+    rc = rc ?: store_sql_bind(*stmt, "ii", *after, end);
     while (!is_full(follow, rows, 0) && store_sql_next(*stmt, &rc)) {
         last = sqlite3_column_int64(*stmt, 0);
         rc = tables[table].take(follow, *stmt, rows++);
@@ -320,10 +335,15 @@ static int read_table(struct store_follow *follow, enum store_follow_table table
     struct store_place *place = &follow->place;
     switch (table) {
     case STORE_FOLLOW_DIAGNOSTICS:
-        return read_grown(follow, table, &place->diagnostic_row, follow->limit.diagnostic_row,
-                          count);
+        return read_grown(follow, table, &place->diagnostic_row,
+                          store_follow_end_of(follow, follow->limit.diagnostic_row), count);
     case STORE_FOLLOW_LOSSES:
-        return read_grown(follow, table, &place->loss_row, follow->limit.loss_row, count);
+        return read_grown(follow, table, &place->loss_row,
+                          store_follow_end_of(follow, follow->limit.loss_row), count);
+    case STORE_FOLLOW_KEYS: // a key came with its event
+        return follow->facts.has_parents
+                   ? read_grown(follow, table, &follow->key_row, place->event_row, count)
+                   : STORE_NOT_FOUND;
     case STORE_FOLLOW_SOURCES:
     case STORE_FOLLOW_DOMAINS:
     case STORE_FOLLOW_PROCESSES:
@@ -350,4 +370,9 @@ void store_follow_forget_rows(struct store_follow *follow) {
     nvtxt_map_clear(&follow->seen);
     memset(follow->sweeps, 0, sizeof(follow->sweeps));
     follow->has_new_categories = true;
+    follow->key_row = 0;
+}
+
+void store_follow_pass_keys(struct store_follow *follow, int64_t row) {
+    follow->key_row = row;
 }

@@ -66,12 +66,12 @@ const char *store_rebuild_error(const struct store_rebuild *rebuild) {
 // ---- Rows that nothing else needs ---------------------------------------------------------------
 
 int store_rebuild_source(struct store_rebuild *rebuild, const struct store_follow_source *source) {
-    int rc = STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_SOURCE, "ioooooommmmmmmmmmmi", source->id,
-                               source->kind, source->session, source->name, source->display_name,
-                               source->peer_comm, source->ended, source->peer_pid, source->peer_uid,
-                               source->peer_gid, source->opened_ns, source->closed_ns,
-                               source->lines, source->events, source->warnings, source->errors,
-                               source->first_ns, source->last_ns, (int64_t)source->levels);
+    int rc = STORE_REBUILD_RUN(
+        rebuild, STORE_REBUILD_ADD_SOURCE, "ioooooommmmmmmmmmmio", source->id, source->kind,
+        source->session, source->name, source->display_name, source->peer_comm, source->ended,
+        source->peer_pid, source->peer_uid, source->peer_gid, source->opened_ns, source->closed_ns,
+        source->lines, source->events, source->warnings, source->errors, source->first_ns,
+        source->last_ns, (int64_t)source->levels, source->parent);
     return store_rebuild_result(rebuild, rc);
 }
 
@@ -80,6 +80,13 @@ int store_rebuild_diagnostic(struct store_rebuild *rebuild,
     int rc = STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_DIAGNOSTIC, "mmmmooooo", row->source_id,
                                row->line, row->column, row->at_ns, row->severity, row->stage,
                                row->code, row->message, row->excerpt);
+    return store_rebuild_result(rebuild, rc);
+}
+
+int store_rebuild_key(struct store_rebuild *rebuild, const struct store_follow_key *key) {
+    int64_t row = rebuild->next_row - 1;
+    int rc = STORE_REBUILD_RUN(rebuild, STORE_REBUILD_ADD_KEY, "iioo", row, key->source_id,
+                               key->key, key->parent);
     return store_rebuild_result(rebuild, rc);
 }
 

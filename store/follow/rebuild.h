@@ -25,6 +25,9 @@ const char *store_rebuild_error(const struct store_rebuild *rebuild);
 // Its row and batch do not count.
 int store_rebuild_event(struct store_rebuild *rebuild, const struct store_follow_event *event);
 
+// The key of the event that was added last; its row does not count.
+int store_rebuild_key(struct store_rebuild *rebuild, const struct store_follow_key *key);
+
 int store_rebuild_source(struct store_rebuild *rebuild, const struct store_follow_source *source);
 int store_rebuild_diagnostic(struct store_rebuild *rebuild,
                              const struct store_follow_diagnostic *row);

@@ -16,10 +16,14 @@ static const char *const texts[STORE_REBUILD_STATEMENTS] = {
     [STORE_REBUILD_ADD_RUN] =
         "INSERT INTO NVTXT_EVENT_SOURCES (firstRow, lastRow, sourceId) VALUES (?, ?, ?)",
     [STORE_REBUILD_ADD_UNCLOSED] = "INSERT INTO NVTXT_UNCLOSED (eventRow) VALUES (?)",
+    [STORE_REBUILD_ADD_KEY] =
+        "INSERT INTO NVTXT_RANGE_KEYS (eventRow, sourceId, key, parent) VALUES (?, ?, ?, ?)",
     [STORE_REBUILD_ADD_SOURCE] =
         "INSERT OR REPLACE INTO NVTXT_SOURCES (id, kind, sessionId, name, displayName, peerComm, "
         "ended, peerPid, peerUid, peerGid, openedNs, closedNs, lines, events, warnings, errors, "
-        "firstNs, lastNs, levels) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "firstNs, lastNs, levels, parent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "?, "
+        "?, ?, ?)",
     [STORE_REBUILD_ADD_DIAGNOSTIC] =
         "INSERT INTO NVTXT_DIAGNOSTICS (sourceId, line, \"column\", atNs, severity, "
         "stage, code, message, excerpt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

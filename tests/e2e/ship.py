@@ -62,6 +62,36 @@ def register(server, role, host, store="gen_random_uuid()"):
                 % (store, host), user=role)
 
 
+def role(server, name, of="nvtxt_ship"):
+    """A role that may ship, or another one."""
+    server.rows('DROP ROLE IF EXISTS "%s"; CREATE ROLE "%s" LOGIN IN ROLE %s' % (name, name, of))
+
+
+# ---- Schemas of older programs -------------------------------------------------------------------
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TODAY = "(now() AT TIME ZONE 'UTC')::date"
+
+
+def text_of(*path):
+    with open(os.path.join(HERE, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def sql_of(*names):
+    return "".join(text_of("..", "..", "ship", "sql", name) for name in names)
+
+
+def version_1():
+    """The schema of version 1, as its own program made it."""
+    return sql_of("1.sql") + text_of("fleet_roles_v1.sql")
+
+
+def version_2():
+    """That of version 2."""
+    return sql_of("1.sql", "2.sql") + text_of("fleet_roles_v2.sql")
+
+
 # ---- A store, and what the engine has of it ------------------------------------------------------
 
 def us(ns):
@@ -187,6 +217,7 @@ NAMES = {
 }
 DIAGNOSTICS = ('SELECT rowid, sourceId, line, "column", severity, stage, code, message, excerpt, atNs '
                'FROM NVTXT_DIAGNOSTICS ORDER BY rowid')
+KEYS = "SELECT eventRow, sourceId, key, parent FROM NVTXT_RANGE_KEYS ORDER BY eventRow"
 LOSSES = "SELECT rowid, atNs, sourceId, uid, pid, reason, count FROM NVTXT_LOSSES ORDER BY rowid"
 
 
@@ -203,6 +234,8 @@ def compare_segment(server, path):
     wanted = [(row[0], us(row[1]), *row[2:]) for row in rows_of(path, LOSSES)]
     equal(server.rows("SELECT row_id, %s, source_id, uid, pid, reason, count FROM nvtxt.losses WHERE "
                       "segment = %d ORDER BY row_id" % (there("at"), segment)), texts(wanted), "losses")
+    equal(server.rows("SELECT row_id, source_id, key, parent FROM nvtxt.range_keys WHERE segment = %d "
+                      "ORDER BY row_id" % segment), texts(rows_of(path, KEYS)), "keys")
 
 
 def compare_store(server, paths):
@@ -216,6 +249,10 @@ def compare_store(server, paths):
                       "peer_uid, peer_gid, peer_comm, %s, %s, ended, lines, events, warnings, errors, "
                       "first_ns, last_ns FROM nvtxt.sources ORDER BY source_id"
                       % (there("opened"), there("closed"))), sources_in(paths), "sources")
+    parents = {row for path in paths for row in rows_of(
+        path, "SELECT id, parent FROM NVTXT_SOURCES WHERE parent IS NOT NULL")}
+    equal(server.rows("SELECT source_id, parent FROM nvtxt.source_parents ORDER BY source_id"),
+          texts(sorted(parents)), "parents")
     domains = {row for path in paths for row in rows_of(path, "SELECT id, name FROM NVTXT_DOMAINS")}
     equal(server.rows("SELECT domain_id, name FROM nvtxt.domains ORDER BY domain_id"),
           texts(sorted(domains)), "domains")
@@ -230,7 +267,8 @@ def compare_store(server, paths):
 
 
 TABLES = ("meta", "stores", "cursors", "segments", "events", "sources", "domains", "categories",
-          "threads", "processes", "diagnostics", "losses", "logs", "open_ranges", "hosts")
+          "threads", "processes", "diagnostics", "losses", "logs", "source_parents", "range_keys",
+          "open_ranges", "hosts")
 
 
 def snapshot(server, but=("seen",)):

@@ -212,6 +212,11 @@ def test_a_parent_in_a_lane_has_the_trace_of_its_lane():
         equal(len({span.trace for span in spans.values()}), 1)
         alone = read(exported(store, "otlp", "--match", "child|outer"))
         equal(around_of(alone), {"child": "outer"})
+        with changed(store) as there:
+            there.execute("UPDATE NVTXT_SOURCES SET parent = NULL WHERE sessionId = ?", (SESSIONS[0],))
+        spans = {span.name: span for span in read(exported(store, "otlp")).values()}
+        equal({name for name, span in spans.items() if span.trace == spans["outer"].trace},
+              {"child", "run", "outer"})
 
 
 def test_a_filter_leaves_spans_under_the_next_parent_that_is_written():

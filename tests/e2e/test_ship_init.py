@@ -31,12 +31,15 @@ TABLES = {
                    "excerpt at",
     "losses": "store_id segment row_id at source_id uid pid reason count",
     "logs": "store_id source_id",
+    "source_parents": "store_id source_id parent",
+    "range_keys": "store_id segment row_id source_id key parent",
     "open_ranges": "store_id source_id seq global_tid event_type start_ns domain_id category "
                    "color text",
     "timeline": "committed host labels started duration kind message category color process "
                 "thread source domain payload pid tid start_ns end_ns unclosed store_id segment "
                 "row_id source_id",
     "hosts": "host owner",
+    "tree": "store_id host segment row_id parent_segment parent_row depth path",
     "fleet": "store_id host labels events committed seen behind_rows lag_seconds lost owner",
     "running": "host labels message seconds pid tid store_id source_id seq global_tid event_type "
                "start_ns domain_id category color text",
@@ -73,7 +76,7 @@ def test_init_makes_the_schema_once():
         for table, wanted in TABLES.items():
             equal(columns(server, table), wanted, table)
         equal(server.rows("SELECT version, compatible, keep_days FROM nvtxt.meta"),
-              [("2", "2", "30")])
+              [("3", "3", "30")])
         equal(server.one("SELECT count(*) FROM pg_inherits WHERE inhparent = "
                          "'nvtxt.events'::regclass"), "8")
         before = everything(server)
@@ -233,7 +236,7 @@ def test_what_a_connection_is_refused_for():
             refused(76, "the schema other is there, but lacks tables, or the row of meta\n", "init",
                     "--target", target, "--schema", "other")
             server.rows("DROP SCHEMA other CASCADE")
-        equal("speaks version 2" in said, True, said)
+        equal("speaks version 3" in said, True, said)
         # Loopback needs no TLS; another address does, which this server does not have.
         refused(77, "password", "init", "--target", server.target(host="127.0.0.1", user="u"))
         server.stop()

@@ -8,19 +8,15 @@ import subprocess
 from following import arrived, fleet, texts
 from lib import DEADLINE, Daemon, equal, run, wait_for
 from postgres import database
-from ship import Shipper, compare_store, good, marker, refused, register, run_ship
+from ship import (TODAY, Shipper, compare_store, good, marker, refused, register, role, run_ship,
+                  sql_of, version_1)
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TODAY = "(now() AT TIME ZONE 'UTC')::date"
 TABLES = ("meta", "stores", "cursors", "segments", "events", "sources", "logs", "domains", "categories",
-          "threads", "processes", "diagnostics", "losses", "open_ranges", "hosts", "timeline", "fleet",
+          "threads", "processes", "diagnostics", "losses", "open_ranges", "source_parents", "range_keys", "hosts",
+          "timeline", "fleet", "tree",
           "running")
 MODES = ("ACCESS SHARE", "ROW SHARE", "ROW EXCLUSIVE", "SHARE UPDATE EXCLUSIVE", "SHARE",
          "SHARE ROW EXCLUSIVE", "EXCLUSIVE", "ACCESS EXCLUSIVE")
-
-
-def role(server, name, of="nvtxt_ship"):
-    server.rows('DROP ROLE IF EXISTS "%s"; CREATE ROLE "%s" LOGIN IN ROLE %s' % (name, name, of))
 
 
 class Thief:
@@ -217,20 +213,6 @@ def test_a_name_of_a_host_belongs_to_a_role():
         equal("the host name new belongs to another role than b: to a" in said, True, said)
 
 
-def text_of(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
-
-
-def sql_of(*names):
-    return "".join(text_of(os.path.join(HERE, "..", "..", "ship", "sql", name)) for name in names)
-
-
-def version_1():
-    """The schema of version 1, as its own program made it."""
-    return sql_of("1.sql") + text_of(os.path.join(HERE, "fleet_roles_v1.sql"))
-
-
 def test_a_schema_of_version_1_is_brought_up():
     with database() as server, Daemon() as daemon, daemon.session() as session:
         args = ("--target", server.target(user="a"), "--store", daemon.store, "--host", "h")
@@ -260,7 +242,7 @@ def test_a_schema_of_version_1_is_brought_up():
             wait_for(lambda: server.rows("SELECT message FROM nvtxt.running") == [("three",)],
                      "what is open is known")
             shipper.process.poll()
-        equal(server.rows("SELECT version, compatible FROM nvtxt.meta"), [("2", "2")])
+        equal(server.rows("SELECT version, compatible FROM nvtxt.meta"), [("3", "3")])
         equal(server.rows("SELECT owner FROM nvtxt.fleet"), [("a",)])
         good("--once", *args)
         compare_store(server, daemon.segments())
@@ -325,7 +307,7 @@ def test_a_round_goes_on_when_its_rights_change():
         session.ack(6)
         with Shipper(*args, "--interval", "50ms") as shipper:
             wait_for(lambda: server.one("SELECT count(*) FROM nvtxt.open_ranges") == "1", "it is shipped")
-            server.rows("BEGIN; %s; COMMIT" % sql_of("2.sql", "roles.sql"), user="keeper")
+            server.rows("BEGIN; %s; COMMIT" % sql_of("2.sql", "3.sql", "roles.sql"), user="keeper")
             session.send("RangePop, 3\n")
             arrived(server, ["one"])
             wait_for(lambda: shipper.process.poll() is not None or server.one(

@@ -184,11 +184,14 @@ Test(rebuild, makes_a_store_that_says_the_same) {
     kit_close(&kit);
 }
 
-Test(rebuild, of_a_store_of_an_older_version_has_no_levels) {
+Test(rebuild, of_a_store_of_an_older_version_has_no_levels_and_no_parents) {
     kit_open(&kit);
     fill();
     kit_exec(&kit, "DROP VIEW NVTXT_RECENT");
     kit_exec(&kit, "DROP VIEW NVTXT_TIMELINE");
+    kit_exec(&kit, "DROP VIEW NVTXT_TREE");
+    kit_exec(&kit, "DROP TABLE NVTXT_RANGE_KEYS");
+    kit_exec(&kit, "ALTER TABLE NVTXT_SOURCES DROP COLUMN parent");
     kit_exec(&kit, "ALTER TABLE NVTXT_SOURCES DROP COLUMN levels");
     bring(0, INT_MAX);
     same("SELECT id, kind, name, events FROM NVTXT_SOURCES");
