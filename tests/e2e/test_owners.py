@@ -65,11 +65,11 @@ def connect_as(uid, daemon):
     return socket.socket(fileno=fds[0])
 
 
-def ask(uid, daemon, session, lines=""):
+def ask(uid, daemon, session, lines="", more=""):
     """Says hello as that user; the replies until there is an ack of all lines, an end or an error."""
     with connect_as(uid, daemon) as data:
         data.settimeout(lib.DEADLINE)
-        data.sendall(('#nvtxt-session {"protocol":1,"session":"%s"}\n%s' % (session, lines)).encode())
+        data.sendall(('#nvtxt-session {"protocol":1,"session":"%s"%s}\n%s' % (session, more, lines)).encode())
         replies = data.makefile("r", encoding="utf-8")
         for reply in replies:
             if '"error"' in reply or '"end"' in reply or '"ack"' in reply or not lines and "welcome" in reply:
@@ -115,6 +115,23 @@ def test_the_same_id_of_two_users_is_two_sessions():
                 for uid in users:
                     found[uid] += lib.rows(segment, texts, ID, uid)
             lib.equal(found, {uid: [("v%d" % uid,)] * 3 for uid in users})
+
+
+def test_a_token_of_another_users_session_leads_nowhere():
+    """Both users have a session of that id, each with a range of that key: each gets its own."""
+    with Shared() as daemon:
+        text = "TimeBase = Manual\n@RangeStartEnd, Start, End, Message\n"
+        parent = ',"parent":"%s:run"' % ID
+        for uid in (ONE, OTHER):
+            ask(uid, daemon, ID, '%s#nvtxt-range {"key":"run"}\nRangeStartEnd, 0, 9, "of %d"\n' % (text, uid))
+        for number, uid in enumerate((ONE, OTHER, 0)):
+            child = ID[:-1] + "%d" % (number + 1)
+            reply = ask(uid, daemon, child, text + "RangeStartEnd, 1, 2, child\n", parent)
+            assert '"ack"' in reply, reply
+        daemon.settled()
+        lib.equal(daemon.query("SELECT path FROM NVTXT_TREE ORDER BY row"),
+                  [("of %d" % ONE,), ("of %d" % OTHER,), ("of %d;child" % ONE,), ("of %d;child" % OTHER,), ("child",)])
+        lib.equal(daemon.query("SELECT DISTINCT parent FROM NVTXT_SOURCES WHERE sessionId <> ?", ID), [(ID + ":run",)])
 
 
 def test_the_same_name_is_another_session_of_another_user():
