@@ -62,11 +62,12 @@ static int longest_first(const void *left, const void *right) {
     return NVTXT_ORDER(b->ns, a->ns) ?: NVTXT_ORDER(a->step, b->step);
 }
 
-// The first rows of the list, with their share of `whole`.
+// The first rows of the list, with their share of `whole`. Times are for people: stats has the
+// others.
 static void put_table(const struct look *look, size_t message, const char *title, size_t count,
                       uint64_t whole) {
     static const struct nvtxt_slice header[] = {
-        {"Step", 4}, {"Count", 5}, {"Time (ns)", 9}, {"Share (%)", 9}};
+        {"Step", 4}, {"Count", 5}, {"Time", 4}, {"Share", 5}};
     struct report_builder *builder = look->call->builder;
     struct report_rule_table *table =
         report_build_table(builder, message, nvtxt_slice_of(title), header, 4);
@@ -74,8 +75,9 @@ static void put_table(const struct look *look, size_t message, const char *title
         const struct ranked *ranked = &look->list[i];
         const struct report_cell cells[] = {
             report_cell_text(report_event_text(look->capture, event_of(look, ranked->step))),
-            report_cell_uint(ranked->count), report_cell_uint(ranked->ns),
-            report_cell_real(percent_of(ranked->ns, whole))};
+            report_cell_uint(ranked->count), report_cell_text(time_text(look, ranked->ns)),
+            report_cell_text(
+                report_build_format(builder, "%.1f %%", percent_of(ranked->ns, whole)))};
         report_build_row(builder, table, cells);
     }
 }

@@ -197,16 +197,34 @@ def test_findings_speak_of_builds():
         equal(found, {"Idle slots": (
             "'make -j2': only one of 2 slots was busy for 55 ns, 52.9% of the time. 'gen' ran alone for 20 ns: "
             "begin it earlier, or make it shorter.",
-            [["gen", 1, 20, 100 * 20 / 104], ["cc c.c", 1, 15, 100 * 15 / 104], ["ld", 1, 15, 100 * 15 / 104],
-             ["make -C sub", 1, 5, 100 * 5 / 104]])})
+            [["gen", 1, "20 ns", "19.2 %"], ["cc c.c", 1, "15 ns", "14.4 %"], ["ld", 1, "15 ns", "14.4 %"],
+             ["make -C sub", 1, "5 ns", "4.8 %"]])})
         equal(rule["speedups"][0]["percent"], 100 * (55 - 27) / 104)
         found, rule = findings(path, "--match", "y")
         equal(found["Longest steps"][0], "'make again': the ten longest of 12 steps take 100 ns, 83.3% of all.")
         equal(len(found["Longest steps"][1]), 10)
         equal(found["Repeated steps"],
               ("'make again': 1 command ran more than once with the same target in the same folder, 'cc y.c' 3 "
-               "times. The repetitions take 20 ns.", [["cc y.c", 3, 20, 100 * 20 / 120]]))
+               "times. The repetitions take 20 ns.", [["cc y.c", 3, "20 ns", "16.7 %"]]))
         equal(findings(f1(folder))[1]["reason"], "no build was recorded with --steps")
+
+
+def test_each_run_of_a_session_is_a_build():
+    with Folder() as folder:
+        store = Store()
+        source = store.source()
+        for number in (1, 2):
+            key = "run-%d" % number
+            for step in (1, 2):
+                store.range(source, 100 * number, 100 * number + 10 * step, "cc %d.c" % step, 10 * number + step,
+                            key="s%d-%d" % (number, step), parent=store.token(source, key))
+            store.range(source, 100 * number, 100 * number + 30, "make %d" % number, 5, key=key)
+        path = store.save(folder, "a.sqlite")
+        equal([(row["Step"], row["Total (ns)"], row["Slot"]) for row in rows("step_tree", path)], [
+            ("make 1", 30, "1-2"), ("  cc 2.c", 20, "2"), ("  cc 1.c", 10, "1"),
+            ("make 2", 30, "1-2"), ("  cc 2.c", 20, "2"), ("  cc 1.c", 10, "1")])
+        equal([(row["Build"], row["Busy"], row["Time (ns)"]) for row in rows("slots", path) if row["Alone"] is None],
+              [(make, busy, 10) for make in ("make 1", "make 2") for busy in (0, 1, 2)])
 
 
 def test_no_build_is_said():
