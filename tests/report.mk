@@ -77,6 +77,7 @@ unit_programs += unit/test_report_diff
 python_tests += e2e/test_report_diff.py
 unit_test_report_diff_SOURCES = unit/test_report_diff.c $(report_kit)
 unbuilt_tests += e2e/test_report_page.py
+unbuilt_tests += e2e/test_report_logs_page.py
 short_tests += e2e/test_report_page.py
 unbuilt_tests += e2e/test_report_rule_host.py
 EXTRA_DIST += e2e/browser.py

@@ -325,6 +325,10 @@ static uint64_t flags_value(struct data *data, size_t i) {
     return flags & (REPORT_OPEN | REPORT_BACKWARD | REPORT_UNCLOSED);
 }
 
+static uint64_t level_value(struct data *data, size_t i) {
+    return data->items->items[i].level;
+}
+
 static uint64_t depth_value(struct data *data, size_t i) {
     return data->model->depth[data->items->items[i].event];
 }
@@ -418,6 +422,7 @@ static int put_columns(struct data *data) {
         {"name", name_value},   {"lane", lane_value},         {"flags", flags_value},
         {"depth", depth_value}, {"parent", parent_value},     {"category", category_value},
         {"color", color_value}, {"merged", merged_value},     {"thread", thread_value},
+        {"level", level_value},
     };
     for (size_t c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
         page_column_begin(data->columns, columns[c].name);

@@ -65,8 +65,17 @@ static bool joins(const struct walk *walk, const struct report_event *event, uin
     return is_short(walk, first) && part_of(walk, first) == part_of(walk, event);
 }
 
-static void join(struct page_items *items, uint32_t index, const struct report_event *event) {
+static uint8_t level_of(const struct report_capture *capture, const struct report_event *event) {
+    int level = report_line_level(capture, event);
+    bool line = report_is_line(capture, event);
+    return (uint8_t)(!line ? 0 : level == NVTXT_LEVEL_NONE ? NVTXT_LEVEL_COUNT + 1 : level + 1);
+}
+
+static void join(const struct walk *walk, uint32_t index, const struct report_event *event) {
+    struct page_items *items = walk->to;
     struct page_item *item = &items->items[index];
+    uint8_t level = level_of(walk->model->capture, event);
+    item->level = level > 0 && (item->level == 0 || level < item->level) ? level : item->level;
     items->single -= item->merged == 0;
     item->merged += item->merged == 0 ? 2 : 1;
     item->end = event->end > item->end ? event->end : item->end;
@@ -90,7 +99,7 @@ static int take(struct walk *walk, size_t index) {
     }
     uint32_t *last = walk->lasts[lane].item;
     if (joins(walk, event, last[depth])) {
-        join(items, last[depth], event);
+        join(walk, last[depth], event);
     } else {
         items->items[items->count] = (struct page_item){
             .event = (uint32_t)index,
@@ -98,6 +107,7 @@ static int take(struct walk *walk, size_t index) {
             .parent = parent_of(walk, index),
             .guess = depth > 0 ? last[depth - 1] : REPORT_NONE,
             .end = event->end,
+            .level = level_of(walk->model->capture, event),
         };
         last[depth] = (uint32_t)items->count++;
         items->single++;

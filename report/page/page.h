@@ -30,6 +30,7 @@ struct report_page_lines {
 #define REPORT_PAGE_TREE_ROWS 1000 // of nvtx_tree
 #define REPORT_PAGE_PATHS 2000     // of the flame graph
 #define REPORT_PAGE_INSTANCES 1000 // of a metric
+#define REPORT_PAGE_PATTERNS 1000  // of lines of logs
 #define REPORT_PAGE_LINES 20000    // of a source's file
 
 struct page_drawing;
@@ -42,6 +43,7 @@ struct report_page {
     size_t section_count;
     const struct report_results *results;
     const struct report_table *tree;  // nvtx_tree, of so many rows at most
+    const struct report_table *logs;  // patterns of lines of logs; NULL: there are no lines
     const struct report_paths *paths; // of the same ranges, for the flame graph
     const struct report_page_lines *lines;
     size_t line_count;

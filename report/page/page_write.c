@@ -108,6 +108,23 @@ static void put_tree(struct writer *writer) {
     page_table(writer->out, writer->page->tree, &view);
 }
 
+static void put_logs_link(struct writer *writer) {
+    page_raw(writer->out, writer->page->logs ? "<a href=\"#logs\">Logs</a>\n" : "");
+}
+
+// A page without logs does not speak of them.
+static void put_logs(struct writer *writer) {
+    const struct page_table view = {.page = writer->page, .most = REPORT_PAGE_PATTERNS};
+    if (writer->page->logs) {
+        page_raw(writer->out, "<section id=\"logs\" aria-labelledby=\"h-logs\">\n"
+                              "<h2 id=\"h-logs\">Logs</h2>\n"
+                              "<p>Patterns of their lines: # is what differs from line to "
+                              "line.</p>\n");
+        page_table(writer->out, writer->page->logs, &view);
+        page_raw(writer->out, "</section>\n");
+    }
+}
+
 static void put_sections(struct writer *writer) {
     page_sections(writer->out, writer->page);
 }
@@ -251,6 +268,8 @@ static const struct {
     {"flame-graph-message", put_flame_message},
     {"flame-table", put_tree},
     {"html-attributes", put_cut},
+    {"logs", put_logs},
+    {"logs-link", put_logs_link},
     {"policy", put_policy},
     {"report-summary", put_report_summary},
     {"script", put_script},

@@ -74,6 +74,9 @@ struct page_item {
     uint32_t parent; // index of an item, or REPORT_NONE
     uint32_t guess;  // the parent that the depth alone lets one guess, or REPORT_NONE
     int64_t end;     // of the last of them
+    // Of lines of logs: 1 to 8 is emerg to debug, the worst of merged ones, 9 none. 0: it is no
+    // line.
+    uint8_t level;
 };
 
 struct page_items {

@@ -26,7 +26,8 @@ struct making {
     struct making_file *files; // owned
     size_t file_count;
     struct report_page_lines *lines; // owned; those of the page
-    struct report_table tree;
+    struct report_table tree, logs;
+    struct report_patterns *patterns; // what the table borrows from
     struct report_paths paths;
     struct report_overview *overviews;
     struct nvtxt_buf command_line;
@@ -114,6 +115,20 @@ static int compute(struct making *making) {
     return r ?: report_files_sort_messages(&making->loaded.files, &making->loaded.messages);
 }
 
+// The patterns of lines of logs, if there are lines.
+static int take_logs(struct making *making) {
+    const struct report_capture *capture = making->job->capture;
+    const struct report_pattern_view view = {
+        .capture = capture, .blocks = true, .most = REPORT_PAGE_PATTERNS};
+    int r = report_patterns_new(&making->patterns, REPORT_PATTERNS_KEPT);
+    r = r ?: report_patterns_take(making->patterns, capture);
+    if (r == 0 && report_patterns_lines(making->patterns) > 0) {
+        r = report_pattern_table(&making->logs, making->patterns, &view);
+        making->page.logs = &making->logs;
+    }
+    return r;
+}
+
 static int take_summary(struct making *making) {
     const struct report_stats_options options = {.most_rows = REPORT_PAGE_TREE_ROWS,
                                                  .paths = &making->paths};
@@ -160,6 +175,8 @@ static void free_making(struct making *making) {
     free(making->lines);
     report_source_columns_deinit(&making->columns);
     report_table_deinit(&making->tree);
+    report_table_deinit(&making->logs);
+    report_patterns_free(making->patterns);
     report_paths_deinit(&making->paths);
     report_page_end(&making->page);
     report_sheet_deinit(&making->sheet);
@@ -178,6 +195,7 @@ int report_command_html(struct report_job *job) {
     r = r ?: report_judging_check(job, &making.loaded);
     r = r ?: compute(&making);
     r = r ?: take_summary(&making);
+    r = r ?: take_logs(&making);
     r = r ?: write_page(&making);
     if (r == 0) {
         report_loaded_say(&making.loaded, job);

@@ -158,6 +158,8 @@ class Capture {
         this.depth = smallColumn(columns.depth, count, Uint32Array);
         this.category = smallColumn(columns.category, count, Uint32Array);
         this.color = smallColumn(columns.color, count, Uint32Array);
+        this.level = smallColumn(columns.level, count, Uint8Array); // of lines of logs; see levels.js
+        this.hasLines = Boolean(columns.level);
         this.merged = smallColumn(columns.merged, count, Uint32Array);
         this.begunOn = smallColumn(columns.thread, count, Uint32Array); // of start/end ranges; 0: not known
         this.hasMerged = Boolean(columns.merged);

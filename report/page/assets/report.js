@@ -66,10 +66,12 @@ function build(capture, api) {
         timeline.revealRow(item);
         live.sayParts(spokenParts(capture, item));
     };
+    const found = new FoundLines(byId("search-lines"), capture, view, go);
     const search = new Search(
         { input: byId("search"), count: byId("search-count"), next: byId("search-next"), previous: byId("search-previous"), canvas, view, live, go },
         capture,
-        ({ names }) => {
+        ({ names, matches }) => {
+            found.set(matches);
             for (const picture of [timeline, flame]) {
                 picture.matches = names;
                 picture.later();

@@ -72,6 +72,14 @@ function laneLabel(capture, index) {
     return lane.domain ? `${thread}, domain “${capture.domains[lane.domain]}”` : thread;
 }
 
+// What the lines of a log in a lane are, by level.
+function linesOfLane(capture, index) {
+    const { laneFirst, laneItems } = capture;
+    const isLog = capture.hasLines && capture.lanes[index].kind === MARK;
+    const said = isLog ? levelCounts(capture, laneItems.subarray(laneFirst[index], laneFirst[index + 1])) : "";
+    return said && `: ${said}`;
+}
+
 // The process of an item: the lane of a step has that of its build's run.
 function processOf(capture, item) {
     const lane = capture.lanes[capture.lane[item]];
@@ -105,7 +113,7 @@ class Layout {
                 this.rows.push(new Row(NONE, headingLabel(capture, lane), 0));
             }
             before = lane;
-            this.rows.push(new Row(NONE, laneLabel(capture, index), 1));
+            this.rows.push(new Row(NONE, laneLabel(capture, index) + linesOfLane(capture, index), 1));
             this.addLane(index, lane.kind);
         });
         this.fill();

@@ -86,7 +86,8 @@ class Timeline extends Picture {
             if (rows[i].level < 2) this.drawHeading(rows[i], y, this.tops[i + 1] - this.tops[i]);
             else {
                 this.setFont(this.theme.font(0.82));
-                if (rows[i].kind === MARK) this.drawMarks(rows[i], y + 1, height);
+                if (rows[i].kind === MARK && isStrip(this, rows[i])) drawLines(this, rows[i], y + 1, height);
+                else if (rows[i].kind === MARK) this.drawMarks(rows[i], y + 1, height);
                 else strips.draw(this.context, line, y + 1, height);
                 for (const item of wide[line]) this.drawRange(item, y + 1, height);
                 this.drawSelectedOf(rows[i], y + 1, height);
