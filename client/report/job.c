@@ -294,13 +294,14 @@ static bool has_clock(const struct report_capture *capture) {
     return same;
 }
 
-// Text on a terminal is for people. What it is like is asked once: it keeps its width to the end.
+// Text on a terminal is for people, unless --format asks for it. What it is like is asked once: it
+// keeps its width to the end.
 static void attach_screen(struct report_job *job) {
     const struct report_options *options = job->options;
     size_t width = term_columns(job->out.fd);
     bool is_text = options->format == REPORT_TEXT && options->command->bit != REPORT_SERVE &&
                    options->command->bit != REPORT_HTML;
-    if (width == 0 || !is_text) {
+    if (width == 0 || !is_text || options->has_format) {
         return;
     }
     job->screen = (struct report_screen){

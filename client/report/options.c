@@ -68,6 +68,15 @@ static enum outcome check_seen(const struct report_options *options, struct term
     return 0;
 }
 
+// Whether `summary` takes all of the options, too: then none is about sections or rules.
+static bool has_no_sections(unsigned __int128 seen) {
+    bool none = true;
+    for (size_t i = 0; report_options_table[i].row.kind != NVTXT_OPTION_END; i++) {
+        none &= !(seen >> i & 1) || report_options_table[i].commands & REPORT_SUMMARY;
+    }
+    return none;
+}
+
 static enum outcome check_format(struct report_options *options, struct term *term,
                                  bool has_format) {
     char commands[128];
@@ -194,6 +203,8 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
     r = r ?: take_stores(options, term);
     r = r ?: check_words(options, term);
     r = r ?: check_selection(options, term);
+    options->has_format = is_seen(parser.options.seen, "format");
+    options->is_bare = !options->named && has_no_sections(parser.options.seen);
     options->descriptions =
         options->rule_details ||
         (is_seen(parser.options.seen, "print-details") && options->details == REPORT_DETAILS_ALL);

@@ -29,6 +29,7 @@ struct report_words {
 struct report_options {
     const struct report_command *command;
     bool named;                      // the command; else it is `report`
+    bool is_bare;                    // no command, and no option of sections
     struct nvtxt_option_list words;  // stores; of `list` what is listed
     struct nvtxt_option_list stores; // of --store, which `words` begin with in the end
     char *const *arguments;          // all of the command line; borrowed; ends with NULL
@@ -36,6 +37,7 @@ struct report_options {
     struct report_selection selection; // SELECT; owned
 
     enum report_format format; // --csv is in it, too
+    bool has_format;           // then a terminal gets what a pipe gets
     bool csv;
     const char *output; // -o, or the usual name of html; NULL: stdout
     struct report_words sections, sets, metrics, rules;

@@ -72,6 +72,9 @@ void report_render_rule_json(struct report_json *json, const struct report_resul
 void report_render_rule_text(struct nvtxt_out *out, const struct report_result *result,
                              bool details, bool full_names);
 
+// How a level looks on a screen.
+enum report_style report_level_style(enum report_level level);
+
 // All of it.
 void report_render_rule_markdown(struct nvtxt_out *out, const struct report_result *result);
 

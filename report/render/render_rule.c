@@ -30,7 +30,7 @@ static void put_linked(struct nvtxt_out *out, const char *before, struct nvtxt_s
     put_string(out, after);
 }
 
-static enum report_style style_of_level(enum report_level level) {
+enum report_style report_level_style(enum report_level level) {
     return level == REPORT_LEVEL_ERROR          ? REPORT_STYLE_RED
            : level == REPORT_LEVEL_WARNING      ? REPORT_STYLE_YELLOW
            : level == REPORT_LEVEL_OPTIMIZATION ? REPORT_STYLE_BLUE
@@ -178,7 +178,8 @@ static void text_message(struct nvtxt_out *out, const struct report_result *resu
     static const struct form form = {"      ", report_plain_text};
     const struct report_rule_message *message = &result->messages[id];
     NVTXT_OUT_LITERAL(out, "    ");
-    report_screen_styled(out, style_of_level(message->level), report_level_name(message->level));
+    report_screen_styled(out, report_level_style(message->level),
+                         report_level_name(message->level));
     NVTXT_OUT_LITERAL(out, ": ");
     if (message->title.len > 0) {
         report_link_write(out, message->title, report_plain_text);

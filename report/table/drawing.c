@@ -9,14 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "protocol/base/clock.h"
 #include "protocol/base/origin.h"
 #include "protocol/base/utf8.h"
 
 #define LEAST_NAME 20 // columns of the last text, if it has so many
 #define LEAST_TEXT 10 // ... of other texts
 #define LARGE 999.5   // has four digits before the point
-#define YEAR_1980_NS INT64_C(315532800000000000)
 
 static bool is_bare(const struct report_drawing *drawing) {
     return drawing->view->place == REPORT_TABLE_BARE;
@@ -84,7 +82,7 @@ static void look_at_moments(struct report_drawing *drawing, size_t index) {
     struct report_shown_column *column = &drawing->columns[index];
     double span = (double)column->last - (double)column->first;
     column->decimals = span >= 1e9 ? 3 : span >= 1e6 ? 6 : 9;
-    if (!drawing->screen->has_clock || column->first < YEAR_1980_NS) {
+    if (!drawing->screen->has_clock || column->first < REPORT_SCREEN_YEAR_1980_NS) {
         column->look = REPORT_LOOK_SECONDS;
         column->unit = column->most < 1e6 ? nvtxt_shown_unit(0) : nvtxt_shown_unit(1e9);
         column->decimals = column->most < 1e6 ? 0 : column->decimals;

@@ -10,11 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "protocol/base/clock.h"
 #include "protocol/text/out.h"
 
 #define REPORT_SCREEN_LEAST 8   // a terminal that is narrower counts as this
 #define REPORT_SCREEN_MOST 1000 // and one that is wider as this
-#define REPORT_SCREEN_LIMIT 20  // rows of a table without --limit
+#define REPORT_SCREEN_YEAR_1980_NS INT64_C(315532800000000000)
+#define REPORT_SCREEN_LIMIT 20 // rows of a table without --limit
 
 struct report_screen {
     size_t width;
@@ -24,6 +26,12 @@ struct report_screen {
     bool has_clock;  // times are of the calendar: with `utc_base_ns` since 1970
     int64_t utc_base_ns;
 };
+
+// Whether a time is of the calendar: not one that counts from a beginning of its own.
+static inline bool report_screen_is_calendar(const struct report_screen *screen, int64_t ns) {
+    return screen->has_clock &&
+           nvtxt_time_plus(ns, screen->utc_base_ns) >= REPORT_SCREEN_YEAR_1980_NS;
+}
 
 enum report_style {
     REPORT_STYLE_NONE = 1, // ends the others; so does the end of a line

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import shlex
 import sqlite3
 import unicodedata
 
@@ -69,6 +70,7 @@ PICTURES = {
     "source": ["source", "--resolve-source-file", "lines.nvtxt", "lines.sqlite"],
     "report": ["report", "--section", SECTIONS, "--apply-rules", "no", "build.sqlite"],
     "list": ["list", "sections", "--section", SECTIONS],
+    "alone": ["build.sqlite"],
     "utc": ["events", "--utc", "--limit", "3", "build.sqlite"],
 }
 
@@ -96,14 +98,14 @@ def test_pictures_at_three_widths():
                 compare("%s.%d.txt" % (name, columns), text)
 
 
-COMMANDS = [["stats", "-r", REPORTS + ",nvtx_tree"], ["events"], ["summary"], ["check"],
+COMMANDS = [[], ["stats", "-r", REPORTS + ",nvtx_tree"], ["events"], ["summary"], ["check"],
             ["report", "--set", "full"], ["metrics"], ["report", "--scope", "thread"]]
 
 
 def check_widths(store, chance):
     for args in COMMANDS:
         for columns in (20, chance.randrange(8, 160)):
-            limit = ["--limit", str(chance.choice((0, 3)))] if args[0] != "check" else []
+            limit = ["--limit", str(chance.choice((0, 3)))] if args != ["check"] else []
             text = on_terminal(columns, *args, *limit, store, status=None)
             too_wide = [line for line in text.splitlines() if width_of(line) > columns]
             equal(too_wide, [], (columns, args))
@@ -157,6 +159,45 @@ def test_other_formats_are_the_same_on_a_terminal():
                 if status == 0:
                     equal(on_terminal(40, command, "--format", form, store, env={"TERM": "xterm"}),
                           text, (command, form))
+
+
+def test_without_a_command_a_screen_says_what_to_ask_next():
+    """What it is, what took longest, what is wrong; and the commands that it names run."""
+    bad = "@RangeStartEnd, Start, End, Message\nRangeStartEnd, 0, 7, \"a\"\nNothing, 1\n"
+    with Folder() as folder:
+        build(folder)
+        make_store(folder, "it's.sqlite", folder.write("bad.nvtxt", bad), status=1)
+        for store in ("build.sqlite", "it's.sqlite"):
+            text = on_terminal(80, store, cwd=folder.path)
+            lines = text.splitlines()
+            equal(len(lines) <= 25, True, text)
+            equal([line for line in lines if line.startswith("What ")],
+                  ["What took longest", "What is wrong", "What to ask next"])
+            next_ones = [line.split("  ")[1] for line in lines if line.startswith("  nvtxt-report ")]
+            equal(len(next_ones), 4, text)
+            for command in next_ones:
+                words = shlex.split(command)
+                equal(words[-1], store)
+                output = ["-o", "page.html"] if words[1] == "html" else []
+                status, _, errors = report(*words[1:], *output, cwd=folder.path)
+                equal((status, errors), (0, ""), command)
+        assert "\n  nothing that a rule knows\n" not in text and "error" in text, text
+        marks = folder.write("m.nvtxt", "@Marker, Time, Message\nMarker, 5, \"tick\"\n")
+        text = on_terminal(80, make_store(folder, "m.sqlite", marks))
+        assert "What came most often" in text and "nvtxt-report stats" not in text, text
+        text = on_terminal(80, cwd=folder.path, env={"NVTXT_STORE": folder.name("build.sqlite")})
+        assert "What took longest" in text and "\n  nvtxt-report stats  " in text, text
+
+
+def test_the_sections_stay_with_report_in_pipes_and_with_their_options():
+    with Folder() as folder:
+        build(folder)
+        shown = report("report", "build.sqlite", cwd=folder.path)
+        equal(report("build.sqlite", cwd=folder.path), shown)
+        equal(on_terminal(80, "build.sqlite", "--format", "text", cwd=folder.path), shown[1])
+        for args in (["report"], ["--section", "Markers"], ["--scope", "thread"]):
+            text = on_terminal(80, *args, "build.sqlite", cwd=folder.path)
+            assert "Section: Marks (Markers)" in text, text
 
 
 def test_colours_are_for_terminals_that_want_them():

@@ -154,6 +154,9 @@ int report_command_report(struct report_job *job) {
     struct report_chosen chosen = {0};
     struct report_scopes *scopes = NULL;
     struct wanted_metrics metrics = {0};
+    if (report_screen_of(&job->out) && job->options->is_bare && !job->launches) {
+        return report_overview_write(job);
+    }
     int r = report_loaded_open(&loaded, job);
     r = r ?: report_loaded_choose(&loaded, job, &chosen);
     r = r ?: report_judging_check(job, &loaded);

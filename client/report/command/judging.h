@@ -38,3 +38,9 @@ struct report_sheet {
 // Returns as report_judging_begin() and report_judging_apply() do. Deinit is fine after all of it.
 int report_sheet_fill(struct report_sheet *sheet);
 void report_sheet_deinit(struct report_sheet *sheet);
+
+// ---- Without a command --------------------------------------------------------------------------
+
+// What a terminal shows instead of the sections: what the stores are, what took longest, what is
+// wrong, what to ask next. Returns as report_sheet_fill() does.
+int report_overview_write(struct report_job *job);
