@@ -257,7 +257,7 @@ int report_rule_builds(const struct report_builtin_call *call) {
                             is_whole ? NVTXT_SLICE("no build was recorded with --steps")
                                      : NVTXT_SLICE("it speaks of the whole capture"));
     }
-    r = r ?: look_at(call, &builds);
+    r = r == 0 && builds.count > 0 ? look_at(call, &builds) : r;
     report_builds_deinit(&builds);
     return r;
 }
