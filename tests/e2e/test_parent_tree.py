@@ -209,7 +209,10 @@ def test_a_range_that_was_killed_gives_way_to_what_is_around_it():
         made.key(outer, 1, "run")
         for number in (2, 3, 4, 5):
             made.events(number, [(MARK, number, number, "m", number, 0)])
-        equal([row[1] for row in made.tree()], [None, outer, outer, None, None])
+        made.source(6, parent="s1:run")
+        own, = made.events(6, [(START_END, 1, 8, "its own run")])
+        made.key(own, 6, "run", "s6:step")
+        equal([row[1] for row in made.tree()], [None, outer, outer, None, None, outer])
 
 
 def test_a_circle_is_cut_before_the_range_that_began_first():
