@@ -79,7 +79,7 @@ check_report() { # check_report PROGRAM: each command has options of its own, an
         done
     done
     check 'markdown' "$1" stats --format m
-    check 'json jsonl' "$1" events --format = j
+    check 'json jsonl junit' "$1" events --format = j
     check 'usec' "$1" stats --timeunit u
     check '' "$1" stats --timeunit usec eve
     check 'reports rules' "$1" list r

@@ -33,9 +33,12 @@ enum report_format {
     REPORT_JSON,
     REPORT_JSONL,
     REPORT_MARKDOWN,
+    REPORT_JUNIT,
+    REPORT_GITHUB,
 };
 
 #define REPORT_PLAIN (1 << REPORT_TEXT | 1 << REPORT_JSON)
+#define REPORT_CI (REPORT_PLAIN | 1 << REPORT_MARKDOWN | 1 << REPORT_JUNIT | 1 << REPORT_GITHUB)
 #define REPORT_TABLE (REPORT_PLAIN | 1 << REPORT_CSV | 1 << REPORT_TSV | 1 << REPORT_MARKDOWN)
 
 #define REPORT_TABLE_OF_EVENTS                                                                     \
@@ -60,9 +63,9 @@ enum report_format {
       "counters of each line of NVTXT files")                                                      \
     X(REPORT_HTML, "html", html, 1 << REPORT_TEXT, "STORE...", 0, SIZE_MAX,                        \
       "one page, for browsers")                                                                    \
-    X(REPORT_CHECK, "check", check, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "STORE...", 0, SIZE_MAX,  \
+    X(REPORT_CHECK, "check", check, REPORT_CI, "STORE...", 0, SIZE_MAX,                            \
       "rules alone, for timers and CI")                                                            \
-    X(REPORT_DIFF, "diff", diff, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "BASE NEW", 2, 2,            \
+    X(REPORT_DIFF, "diff", diff, REPORT_CI, "BASE NEW", 2, 2,                                      \
       "what changed between two stores, a verdict")                                                \
     X(REPORT_LIST, "list", list, REPORT_PLAIN | 1 << REPORT_MARKDOWN,                              \
       "sections|sets|rules|metrics|reports", 1, 1, "what there is")                                \

@@ -139,7 +139,8 @@ static int choose(const struct nvtxt_option_value *value, const char *const *nam
         return r;                                                                                  \
     }
 
-CHOICE(take_format, enum report_format, "text", "csv", "tsv", "json", "jsonl", "markdown")
+CHOICE(take_format, enum report_format, "text", "csv", "tsv", "json", "jsonl", "markdown", "junit",
+       "github")
 CHOICE(take_aggregate, bool, "instances", "operands")
 CHOICE(take_apply, bool, "yes", "no")
 CHOICE(take_scope, enum report_scope_kind, "capture", "process", "thread", "name", "iteration")
@@ -274,8 +275,8 @@ const struct report_option report_options_table[] = {
      SELECTS | REPORT_NVTX_STATE,
      "SIZE",
      "the most memory for events (default: 1G)"},
-    {OTHER("format", format, take_format, "text, csv, tsv, json, jsonl or markdown"), HAS_FORMATS,
-     "FORMAT", "text, csv, tsv, json, jsonl or markdown"},
+    {OTHER("format", format, take_format, "text, csv, tsv, json, jsonl, markdown, junit or github"),
+     HAS_FORMATS, "FORMAT", "one of the formats above"},
     {{"csv", 0, NVTXT_OPTION_FLAG, .at = AT(csv)}, HAS_FORMATS, NULL, "the same as --format csv"},
     {{"output", 'o', NVTXT_OPTION_TEXT, .at = AT(output)},
      EVERY,

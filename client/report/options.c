@@ -17,7 +17,8 @@
 #define MAX_EVENTS 2000000
 
 const char *report_format_name(enum report_format format) {
-    static const char *const names[] = {"text", "csv", "tsv", "json", "jsonl", "markdown"};
+    static const char *const names[] = {"text",  "csv",      "tsv",   "json",
+                                        "jsonl", "markdown", "junit", "github"};
     return names[format];
 }
 

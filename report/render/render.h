@@ -35,6 +35,12 @@ void report_render_diff_json(struct report_json *json, const struct report_diff 
 int report_render_diff_text(struct nvtxt_out *out, const struct report_diff *diff,
                             const struct report_table_view *view, bool markdown);
 
+// For continuous integration (render_ci.c): JUnit XML with a case for each name, and workflow
+// commands of GitHub: an error, or a warning when it is not `gated`, for each name that got slower.
+void report_render_diff_junit(struct nvtxt_out *out, const struct report_diff *diff,
+                              const struct report_diff_view *view);
+void report_render_diff_github(struct nvtxt_out *out, const struct report_diff *diff, bool gated);
+
 // ---- Events -------------------------------------------------------------------------------------
 
 // Those of a model, one each: as the members that nvtxt-export(1) writes and those of
@@ -77,6 +83,18 @@ enum report_style report_level_style(enum report_level level);
 
 // All of it.
 void report_render_rule_markdown(struct nvtxt_out *out, const struct report_result *result);
+
+// The same two formats of rules: a case for each, which fails from this level on, and a command for
+// each message. `scope`: what the results are of, for people.
+struct report_checked {
+    struct nvtxt_slice scope;
+    const struct report_result *results;
+    size_t count;
+};
+void report_render_check_junit(struct nvtxt_out *out, const struct report_checked *checked,
+                               size_t count, enum report_level level);
+void report_render_check_github(struct nvtxt_out *out, const struct report_checked *checked,
+                                size_t count, enum report_level level);
 
 // ---- Stores and sources -------------------------------------------------------------------------
 

@@ -139,7 +139,7 @@ def test_command_lines_that_are_wrong():
         refuses(64, "unrecognized option '--sektion'", "--sektion", "x", store)
         contains(refuses(64, "Try 'nvtxt-report --help'", "--sektion", "x"),
                  "nvtxt-report: did you mean '--section'?")
-        refuses(64, "--format takes text, csv, tsv, json, jsonl or markdown, not 'jsn'; did you mean "
+        refuses(64, "--format takes text, csv, tsv, json, jsonl, markdown, junit or github, not 'jsn'; did you mean "
                 "'json'?", "--format", "jsn", store)
         refuses(64, "--timeunit takes nsec, usec, msec or sec, not 'weeks'", "stats", "--timeunit",
                 "weeks", store)
@@ -165,11 +165,12 @@ def test_command_lines_that_are_wrong():
 
 
 def test_each_command_has_its_formats():
-    formats = ("text", "csv", "tsv", "json", "jsonl", "markdown")
+    formats = ("text", "csv", "tsv", "json", "jsonl", "markdown", "junit", "github")
     tables = {"text", "csv", "tsv", "json", "markdown"}
     wanted = {name: {"text", "json", "markdown"} for name in commands() if name != "serve"}
     wanted.update(stats=tables, logs=tables, metrics=tables, source=tables,
                   events={"text", "csv", "tsv", "json", "jsonl"})
+    wanted["diff"] = wanted["check"] = {"text", "json", "markdown", "junit", "github"}
     with Folder() as folder:
         store = f1(folder)
         kernels = folder.write("a.ncu-rep", b"NVR\0\2\0\0\0\x08\7")

@@ -3,7 +3,9 @@
 import json
 import os
 import resource
+import sqlite3
 import subprocess
+import xml.etree.ElementTree as ElementTree
 
 from client import ENV, Folder, contains
 from lib import DEADLINE, equal, program, run
@@ -254,6 +256,114 @@ def test_what_does_not_go_with_a_baseline():
         refuses(64, "belongs to the store itself", "--save-baseline", store, store)
         refuses(73, "cannot create", "--save-baseline", folder.name("no/such"), store)
         refuses(64, "diff needs BASE NEW", store)
+
+
+# ---- Continuous integration ---------------------------------------------------------------------
+
+HOSTILE = ("]]></failure>&amp;<!--", 'say "no"', "::error::stop", "50 %25, a: b", "two\nlines\r\x01\x1b[0m",
+           "\ufffe\uffff \u2028 \u202e", "::stop-commands::x")
+
+
+def hostile(folder, name, length):
+    """Ten ranges of each name, of about that length."""
+    store = runs(folder, name, **{"n%d" % index: (length, length + 1, length + 2) * 4
+                                  for index in range(len(HOSTILE))})
+    base = sqlite3.connect(store)
+    with base:
+        for index, text in enumerate(HOSTILE):
+            base.execute("UPDATE NVTX_EVENTS SET text = ? WHERE text = ?", (text, "n%d" % index))
+    base.close()
+    return store
+
+
+def cases(document):
+    root = ElementTree.fromstring(document.encode())
+    suite = root[0]
+    equal((root.tag, suite.tag, len(root)), ("testsuites", "testsuite", 1))
+    found = suite.findall("testcase")
+    counts = [len(suite.findall("testcase/" + tag)) for tag in ("failure", "error", "skipped")]
+    equal([int(suite.get(name)) for name in ("tests", "failures", "errors", "skipped")],
+          [len(found), *counts])
+    return suite, found
+
+
+def test_junit_has_a_case_for_each_name():
+    with Folder() as folder:
+        base = runs(folder, "base", slow=FAST, fast=SLOW, same=FAST, few=(100, 100), gone=FAST)
+        new = runs(folder, "new", slow=SLOW, fast=FAST, same=FAST, few=(150, 150), new=FAST)
+        for options, wanted in ((), 0), (("--gate", "2"), 2):
+            status, text, errors = report("diff", "--format=junit", *options, base, new)
+            equal((status, errors), (wanted, ""))
+        suite, found = cases(text)
+        equal({one.get("name"): one[0].tag for one in found},
+              {":slow": "failure", ":fast": "system-out", ":same": "system-out", ":few": "skipped",
+               ":gone": "skipped", ":new": "skipped"})
+        equal({one.get("classname") for one in found}, {"start/end"})
+        equal({one.get("name"): one.get("value") for one in suite.find("properties")},
+              {"base": base, "new": new, "verdict": "regression",
+               "reason": ":slow got slower (+49.0 %)"})
+        messages = {one.get("name"): one[0].get("message") for one in found}
+        equal(messages[":slow"], "slower: the median of 5 and 5 is 102 ns and 152 ns (+49.0 %)")
+        equal(messages[":few"], "inconclusive: the median of 2 and 2 is 100 ns and 150 ns (+50.0 %), "
+                                "which may be chance: 5 on each side would decide")
+        equal(messages[":gone"], "only BASE has it")
+
+
+def test_github_has_a_command_for_each_name_that_got_slower():
+    with Folder() as folder:
+        base = runs(folder, "base", slow=FAST, few=(100, 100), same=FAST)
+        new = runs(folder, "new", slow=SLOW, few=(150, 150), same=FAST)
+        end = [" title=%3Aslow::slower: the median of 5 and 5 is 102 ns and 152 ns (+49.0 %25)",
+               "::notice title=%3Afew::inconclusive: the median of 2 and 2 is 100 ns and 150 ns "
+               "(+50.0 %25), which may be chance: 5 on each side would decide",
+               "::notice title=nvtxt-report diff::regression: :slow got slower (+49.0 %25)"]
+        status, text, _ = report("diff", "--format=github", base, new)
+        equal((status, text.splitlines()), (0, ["::warning" + end[0], *end[1:]]))
+        status, text, _ = report("diff", "--format=github", "--gate=5", base, new)
+        equal((status, text.splitlines()), (2, ["::error" + end[0], *end[1:]]))
+        equal(report("diff", "--format=github", new, base)[1].startswith("::notice title=%3Afew"), True)
+
+
+def test_names_cannot_write_in_these_formats():
+    with Folder() as folder:
+        base, new = hostile(folder, "base", 100), hostile(folder, "new", 200)
+        _, found = cases(report("diff", "--format=junit", base, new)[1])
+        names = sorted(one.get("name") for one in found)
+        equal(([one[0].tag for one in found], len(names)), (["failure"] * len(HOSTILE), len(HOSTILE)))
+        equal([name for name in names if name[1:] in HOSTILE],
+              sorted(":" + name for name in (*HOSTILE[:4], HOSTILE[6])))
+        text = report("diff", "--format=github", base, new)[1]
+        equal(text.count("\n"), len(HOSTILE) + 1, text)
+        for line in text.splitlines():
+            equal(line.startswith(("::warning title=", "::notice title=nvtxt-report diff::")), True, line)
+            contains(line[2:].replace("::notice", ""), "::")
+        contains(text, "title=%3Atwo%0Alines%0D")
+        contains(text, "title=%3A50 %2525%2C a%3A b::")
+        equal(any(char in text for char in "\r\x01\x1b\u2028\u202e"), False)
+
+
+def test_check_has_a_case_and_commands_for_each_rule():
+    with Folder() as folder:
+        store = f1(folder)
+        document = json.loads(report("check", "--format=json", store)[1])
+        for level, failing in (("optimization", ("optimization", "warning", "error")),
+                               ("error", ("error",))):
+            status, text, _ = report("check", "--format=junit", "--fail-on", level, store)
+            equal(status, report("check", "--fail-on", level, store)[0])
+            _, found = cases(text)
+            equal([one.get("name") for one in found],
+                  [rule["identifier"] for rule in document["rules"]])
+            worst = {rule["identifier"]: {message["type"] for message in rule["messages"]}
+                     for rule in document["rules"]}
+            equal([one.get("name") for one in found if one.find("failure") is not None],
+                  [name for name, levels in worst.items() if levels & set(failing)])
+            equal({one.get("classname") for one in found}, {store})
+            lines = report("check", "--format=github", "--fail-on", level, store)[1].splitlines()
+            equal(len([line for line in lines if line.startswith("::error ")]),
+                  sum(message["type"] in failing for rule in document["rules"]
+                      for message in rule["messages"]))
+            equal(all(line.startswith(("::error ", "::warning ", "::notice ")) for line in lines), True)
+        equal(any(levels & {"optimization"} for levels in worst.values()), True)
 
 
 if __name__ == "__main__":

@@ -102,7 +102,9 @@ PAGES = {
         "[Unit]\nDescription=Rules": prints("no issue", run=EXEC_START),
         "[Unit]\nDescription=A page": Note(run=EXEC_START, before="mkdir -p pages"),
         "[Timer]": skip("a timer of systemd"),
-        "nvtxt-import create": Note(before="nvtxt-import create -n bench.nvtxt -o release.sqlite"),
+        "nvtxt-report diff --save-baseline": Note(before="nvtxt-import create -n bench.nvtxt -o release.sqlite"),
+        "nvtxt-import create": Note(),
+        "nvtxt-report check --format github": prints("^::notice title=Idle gaps::"),
     }, before=STORED, files={"run.nvtxt": RUN, "bench.nvtxt": RUN}, programs={"flamegraph.pl": FLAMEGRAPH},
         places={"/var/lib/nvtxt-pages": "pages"}),
 

@@ -98,6 +98,43 @@ static int write_text(const struct judgements *all) {
     return r;
 }
 
+// As JUnit XML or as commands of GitHub.
+static int write_ci(const struct judgements *all) {
+    struct report_job *job = all->job;
+    struct report_checked *checked = calloc(all->count + 1, sizeof(*checked));
+    if (!checked) {
+        return nvtxt_origin(-ENOMEM);
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        const struct judgement *one = &all->list[i];
+        checked[i] = (struct report_checked){
+            .scope = one->scope->given ? one->scope->given->name : nvtxt_slice_of(job->stores[0]),
+            .results = one->results.results,
+            .count = one->results.count,
+        };
+    }
+    if (job->options->format == REPORT_JUNIT) {
+        report_render_check_junit(&job->out, checked, all->count, level_of(job->options));
+    } else {
+        report_render_check_github(&job->out, checked, all->count, level_of(job->options));
+    }
+    free(checked);
+    return 0;
+}
+
+static int write_all(const struct judgements *all) {
+    switch (all->job->options->format) {
+    case REPORT_JSON:
+        write_json(all);
+        return 0;
+    case REPORT_JUNIT:
+    case REPORT_GITHUB:
+        return write_ci(all);
+    default:
+        return write_text(all);
+    }
+}
+
 static int judge_scope(struct judgements *all, const struct report_rules_wanted *wanted,
                        const struct report_scope *scope) {
     struct judgement *one = &all->list[all->count++];
@@ -118,11 +155,7 @@ static int judge_scopes(struct judgements *all, const struct report_scopes *scop
     for (size_t i = 0; i < count && r == 0; i++) {
         r = judge_scope(all, &wanted, report_scopes_at(scopes, i));
     }
-    if (r == 0 && all->job->options->format == REPORT_JSON) {
-        write_json(all);
-    } else if (r == 0) {
-        r = write_text(all);
-    }
+    r = r ?: write_all(all);
     if (r == 0 && worst_of(all) >= level_of(all->job->options)) {
         report_job_raise(all->job, OUTCOME_FINDINGS);
     }

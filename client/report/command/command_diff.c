@@ -70,20 +70,25 @@ static int write_diff(struct report_job *job, const struct report_diff *diff,
     struct report_json json;
     const enum report_format format = job->options->format;
     find_warnings(job, sides, &warnings);
-    if (format != REPORT_JSON) {
-        const struct report_table_view view = report_job_view(job);
-        return report_render_diff_text(&job->out, diff, &view, format == REPORT_MARKDOWN);
+    const struct report_diff_view view = {
+        .base = base_name(job),
+        .new = new_name(job),
+        .gate = job->options->gate,
+        .warnings = warnings.list,
+        .warning_count = warnings.count,
+    };
+    if (format == REPORT_JUNIT) {
+        report_render_diff_junit(&job->out, diff, &view);
+    } else if (format == REPORT_GITHUB) {
+        report_render_diff_github(&job->out, diff, job->options->has_gate);
+    } else if (format == REPORT_JSON) {
+        report_json_begin(&json, &job->out, "diff");
+        report_render_diff_json(&json, diff, &view);
+        report_json_end(&json);
+    } else {
+        const struct report_table_view table = report_job_view(job);
+        return report_render_diff_text(&job->out, diff, &table, format == REPORT_MARKDOWN);
     }
-    report_json_begin(&json, &job->out, "diff");
-    report_render_diff_json(&json, diff,
-                            &(struct report_diff_view){
-                                .base = base_name(job),
-                                .new = new_name(job),
-                                .gate = job->options->gate,
-                                .warnings = warnings.list,
-                                .warning_count = warnings.count,
-                            });
-    report_json_end(&json);
     return 0;
 }
 

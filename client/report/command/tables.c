@@ -40,6 +40,8 @@ void report_job_table(struct report_job *job, const struct report_table *table) 
         break;
     case REPORT_JSON:
     case REPORT_JSONL:
+    case REPORT_JUNIT:
+    case REPORT_GITHUB:
         assert(false); // its callers write the document around it, too
     }
 }
