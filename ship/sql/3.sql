@@ -51,7 +51,7 @@ BEGIN
     RETURN QUERY SELECT k.segment, k.row_id FROM sources AS s
       JOIN range_keys AS k ON k.store_id = s.store_id AND k.source_id = s.source_id
       WHERE s.store_id = store AND s.session = split_part(said, ':', 1)
-        AND s.peer_uid IS NOT DISTINCT FROM uid AND k.key IN (split_part(said, ':', 2), 'run')
+        AND s.peer_uid = uid AND k.key IN (split_part(said, ':', 2), 'run')
       ORDER BY k.key = split_part(said, ':', 2) DESC, k.segment, k.row_id LIMIT 1;
     IF FOUND THEN
       RETURN;
@@ -60,7 +60,7 @@ BEGIN
     SELECT p.parent INTO said FROM sources AS s
       JOIN source_parents AS p ON p.store_id = s.store_id AND p.source_id = s.source_id
       WHERE s.store_id = store AND s.session = split_part(said, ':', 1)
-        AND s.peer_uid IS NOT DISTINCT FROM uid ORDER BY s.source_id LIMIT 1;
+        AND s.peer_uid = uid ORDER BY s.source_id LIMIT 1;
   END LOOP;
 END $$;
 

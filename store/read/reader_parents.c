@@ -316,8 +316,8 @@ static int find_key(struct store_parents *parents, const struct source *source,
 static int find_range(struct store_parents *parents, const struct token *token,
                       struct range **found, struct token **next, size_t *failed) {
     char text[NVTXT_PARENT_BYTES + 1];
-    if (!nvtxt_parent_read(token->text, text)) {
-        return SQLITE_OK;
+    if (!token->uid.is_set || !nvtxt_parent_read(token->text, text)) {
+        return SQLITE_OK; // nobody is the same user as one who is not known
     }
     const char *colon = strchr(text, ':');
     struct nvtxt_slice session = {text, (size_t)(colon - text)};

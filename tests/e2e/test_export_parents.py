@@ -5,9 +5,10 @@ import collections
 import json
 import os
 import random
+import shutil
 
 from client import Folder, run_client
-from lib import Daemon, equal, run
+from lib import Daemon, Skip, equal, run
 from parents import PARENTS, SESSIONS, UNKNOWN, changed, make_build, make_store, token
 from parents import run as run_line
 from perfetto import Trace
@@ -74,6 +75,14 @@ def test_a_session_without_the_key_leads_to_what_it_began_under():
                    "last.nvtxt": (3, token(2, "run"))}
         store = make_store(folder, sources, {"first": ("run", None)}, texts)
         equal(parents_of(store), {"x": "first", "last": "first"})
+
+
+def test_only_a_user_who_is_known_has_parents():
+    with Folder() as folder:
+        texts = {"child.nvtxt": run_line("child", 25, 28, 2), "run.nvtxt": run_line("run", 10, 30, 1)}
+        store = make_store(folder, {"child.nvtxt": (2, token(1, "run")), "run.nvtxt": (1, None)},
+                           {"run": ("run", None)}, texts, uid=None)
+        equal(parents_of(store), {"child": token(1, "run")})
 
 
 def test_tokens_that_lead_nowhere_are_told_as_they_are():
@@ -289,6 +298,36 @@ def test_a_merge_keeps_parents():
         equal(parents_of(merged), {"child": "make"})
         equal(around_of(read(exported(merged, "otlp"))), {"child": "make"})
         equal(len(rows_of(merged)), 4)
+
+
+MAKEFILE = """\
+all: one two below
+one two:
+\t@: $@
+below:
+\t@$(MAKE) --no-print-directory -C sub
+"""
+
+
+def test_steps_of_make_are_one_trace():
+    if not shutil.which("make"):
+        raise Skip("make is not installed")
+    with Daemon() as daemon, Folder() as folder:
+        os.mkdir(folder.name("sub"))
+        folder.write("Makefile", MAKEFILE)
+        folder.write("sub/Makefile", "all: three\nthree:\n\t@: $@\n")
+        status, _, err = run_client("nvtxt-send", "--socket", daemon.socket, "--steps", "--", "make", "-s",
+                                    cwd=folder.path)
+        equal(status, 0, err)
+        daemon.settled()
+        spans = read(exported(daemon.store, "otlp"))
+        depths = collections.Counter()
+        for span in spans.values():
+            depth = 0
+            while span.around:
+                span, depth = spans[span.around], depth + 1
+            depths[depth] += 1
+        equal((depths, len({span.trace for span in spans.values()})), ({0: 1, 1: 3, 2: 1}, 1))
 
 
 # ---- Random stores ------------------------------------------------------------------------------
