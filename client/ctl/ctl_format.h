@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Formats pieces of what nvtxt-ctl prints for people: texts cut to columns, times, sizes.
+// Formats pieces of what nvtxt-ctl prints for people: texts cut to columns, sizes. Times are those
+// of protocol/text/shown.h.
 #pragma once
 
 #include <jansson.h>
@@ -21,11 +22,7 @@ size_t format_columns(const char *text); // the columns that a printable text ta
 // JSON on stdout, one line; on a terminal in ASCII, which has no character that acts on it.
 void format_json(const json_t *value);
 
-// All return `out`.
-const char *format_moment(char out[static FORMAT_SIZE], int64_t ns);   // 2026-11-21 12:00:00
-const char *format_day(char out[static FORMAT_SIZE], int64_t ns);      // 2026-11-21
-const char *format_clock(char out[static FORMAT_SIZE], int64_t ns);    // 12:00:00.123
-const char *format_duration(char out[static FORMAT_SIZE], int64_t ns); // 1.20ms, at most 8 columns
+// Returns `out`.
 const char *format_bytes(char out[static FORMAT_SIZE], int64_t bytes); // 1.2 MiB
 
 // Formats what retention removed, as in "2 segments, 1,000 events, 3.1 MiB (KeepFiles 2)";

@@ -27,7 +27,7 @@ static const struct usage {
     const char *options; // each with a blank before and after it
 } usages[] = {
     {"diagnostics", NULL, false, false, " lines source "},
-    {"tail", NULL, false, false, " lines pid category message regex kind count "},
+    {"tail", NULL, false, false, " lines pid category message regex kind count utc "},
     {"top", NULL, false, false, " interval count "},
     {"metrics", NULL, false, false, " output "},
     {"disconnect", "source", true, true, ""},
@@ -46,7 +46,7 @@ static void print_help(void) {
           "                              the last errors and warnings in lines\n"
           "  top [--interval SECONDS] [--count N]  live rates; q quits\n"
           "  tail [-n N] [--count N] [--pid PID] [--category NAME] [--message TEXT]\n"
-          "       [--regex RE] [--kind KIND]\n"
+          "       [--regex RE] [--kind KIND] [--utc]\n"
           "                              events as they are committed\n"
           "  metrics [-o, --output FILE] totals and other numbers for Prometheus\n"
           "  flush, checkpoint, rotate, reload, log-level [LEVEL], disconnect SOURCE, help\n"
@@ -96,6 +96,7 @@ static const struct nvtxt_option rows[] = {
     {"interval", 0, NVTXT_OPTION_SECONDS, .at = AT(interval_ms), .has = AT(has[9]),
      .wanted = "0.1 to 86400 seconds", .least = 100, .most = 86400000},
     {"store", 0, NVTXT_OPTION_FLAG, .at = AT(only_store), .has = AT(has[10])},
+    {"utc", 0, NVTXT_OPTION_FLAG, .at = AT(utc), .has = AT(has[11])},
     {0},
 };
 

@@ -31,7 +31,8 @@ struct ctl_options {
     int64_t count;       // 0: not given
     int64_t interval_ms; // 0: not given
     bool only_store;     // of where
-    bool has[11];        // which of the commands' own options were given
+    bool utc;            // of tail: times of day, else local
+    bool has[12];        // which of the commands' own options were given
 };
 
 enum outcome ctl_options_parse(struct ctl_options *options, struct term *term, int argc,

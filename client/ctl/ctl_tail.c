@@ -11,7 +11,6 @@
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "client/ctl/ctl_options.h"
 #include "client/locate/control_link.h"
 #include "protocol/base/clock.h"
+#include "protocol/text/shown.h"
 
 #define PAGE 1000       // events of one answer
 #define PAGES_BACK 100  // of 10,000 rows: how far back the last events are looked for
@@ -40,7 +40,7 @@ struct tail {
     int failure;     // the last failure of the link, for control_link_why()
     regex_t regex;
     bool has_regex;
-    char day[FORMAT_SIZE]; // of the event shown last
+    char day[NVTXT_SHOWN_TIME]; // of the event shown last
 };
 
 // ---- One event ----------------------------------------------------------------------------------
@@ -68,19 +68,11 @@ static void put_padded(const char *text, size_t columns) {
 }
 
 static void print_day(struct tail *tail, int64_t ns) {
-    char day[FORMAT_SIZE];
-    if (strcmp(format_day(day, ns), tail->day) != 0) {
+    char day[NVTXT_SHOWN_TIME];
+    if (strcmp(nvtxt_shown_day(day, ns, tail->options->utc), tail->day) != 0) {
         printf("-- %s --\n", day);
         memcpy(tail->day, day, sizeof(day));
     }
-}
-
-static size_t terminal_width(void) {
-    struct winsize window = {0};
-    if (!isatty(STDOUT_FILENO)) {
-        return 0;
-    }
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col : 80;
 }
 
 // The message, the number of the payload, which for a line of a log is only its level, and JSON.
@@ -98,16 +90,17 @@ static char *message_of(const json_t *event) {
     return text;
 }
 
+// On a terminal a long message loses its middle.
 static void print_message(const json_t *event, size_t columns_before) {
-    size_t width = terminal_width();
+    size_t width = term_columns(STDOUT_FILENO);
     char *message = message_of(event);
     size_t size = width || !message ? LINE_SIZE : strlen(message) + 1;
     char *line = message ? malloc(size) : NULL;
-    if (line) {
-        format_fit(line, size, message,
-                   width > columns_before + 8 ? width - columns_before
-                   : width                    ? 8
-                                              : 0);
+    if (line && width > 0) {
+        nvtxt_shown_fit(line, size, nvtxt_slice_of(message),
+                        width > columns_before + 8 ? width - columns_before : 8);
+    } else if (line) {
+        term_printable(line, size, message);
     }
     puts(line ?: "");
     free(line);
@@ -115,13 +108,13 @@ static void print_message(const json_t *event, size_t columns_before) {
 }
 
 static void print_text(struct tail *tail, const json_t *event) {
-    char clock[FORMAT_SIZE], duration[FORMAT_SIZE], text[LINE_SIZE];
+    char clock[NVTXT_SHOWN_TIME], duration[NVTXT_SHOWN_TIME], text[LINE_SIZE];
     int64_t start = format_integer(event, "start_ns");
     bool mark = strcmp(format_text(event, "kind"), "mark") == 0;
     const char *category = format_text(event, "category");
     print_day(tail, start);
-    printf("%s %8s ", format_clock(clock, start),
-           mark ? "-" : format_duration(duration, format_integer(event, "duration_ns")));
+    printf("%s %8s ", nvtxt_shown_clock(clock, start, tail->options->utc, 3),
+           mark ? "-" : nvtxt_shown_length(duration, format_integer(event, "duration_ns")));
     who(text, sizeof(text), event);
     put_padded(text, WHO_COLUMNS);
     format_fit(text, sizeof(text), *category ? category : "-", CATEGORY_COLUMNS);
@@ -359,7 +352,7 @@ static enum outcome run_tail(struct tail *tail) {
     if (fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode)) {
         tail->link->watched[1] = STDOUT_FILENO; // shows a closed output also when no event comes
     }
-    format_day(tail->day, nvtxt_realtime_ns());
+    nvtxt_shown_day(tail->day, nvtxt_realtime_ns(), tail->options->utc);
     enum outcome r = judge(tail, show_last(tail));
     while (r == OUTCOME_RUNNING) {
         r = judge(tail, follow(tail));

@@ -12,6 +12,7 @@
 #include "client/common/term.h"
 #include "client/ctl/ctl_format.h"
 #include "protocol/base/slice.h"
+#include "protocol/text/shown.h"
 #include "protocol/wire/ctlmsg.h"
 #include "protocol/wire/ctlmsg_args.h"
 
@@ -233,16 +234,16 @@ static void print_wrapped(FILE *out, const char *indent, const char *text) {
 }
 
 static void print_diagnostic(FILE *out, const json_t *diag) {
-    char when[FORMAT_SIZE], name[128], text[2048], shown[2048];
+    char when[NVTXT_SHOWN_TIME], name[128], text[2048], shown[2048];
     const char *source = format_text(diag, "name");
     const char *slash = strrchr(source, '/');
     bool cut = format_columns(source) > NAME_COLUMNS && slash && slash[1];
     source = cut ? slash + 1 : source; // the end of a long path
     format_fit(name, sizeof(name), *source ? source : "-", NAME_COLUMNS);
     fprintf(out, "%-19s %s:%" PRId64 ":%" PRId64 ": %s, source %" PRId64 "\n",
-            format_moment(when, format_integer(diag, "at_ns")), name, format_integer(diag, "line"),
-            format_integer(diag, "column"), format_text(diag, "severity"),
-            format_integer(diag, "source"));
+            nvtxt_shown_moment(when, format_integer(diag, "at_ns"), false), name,
+            format_integer(diag, "line"), format_integer(diag, "column"),
+            format_text(diag, "severity"), format_integer(diag, "source"));
     snprintf(text, sizeof(text), "%s [%s]", format_text(diag, "message"),
              format_text(diag, "code"));
     format_fit(shown, sizeof(shown), text, 0);
@@ -301,12 +302,13 @@ static void print_log_level(FILE *out, const json_t *result) {
 static void print_loss(FILE *out, const json_t *loss) {
     const char *reason = nvtxt_ctl_string(loss, "reason");
     const char *name = nvtxt_ctl_string(loss, "name");
-    char when[FORMAT_SIZE], why[16], text[128];
+    char when[NVTXT_SHOWN_TIME], why[16], text[128];
     term_printable(why, sizeof(why), reason ?: "-");
     format_fit(text, sizeof(text), name ?: "-", 16);
     fprintf(out, "%-19s %-15s %9" PRId64 " %8" PRId64 " %7" PRId64 " %s\n",
-            format_moment(when, format_integer(loss, "at_ns")), why, format_integer(loss, "count"),
-            format_integer(loss, "source"), format_integer(loss, "pid"), text);
+            nvtxt_shown_moment(when, format_integer(loss, "at_ns"), false), why,
+            format_integer(loss, "count"), format_integer(loss, "source"),
+            format_integer(loss, "pid"), text);
 }
 
 // The losses that the daemon counts but does not list.
@@ -354,17 +356,17 @@ static void print_health(FILE *out, const json_t *result) {
 
 static void print_health_and_notes(FILE *out, const json_t *result) {
     const json_t *removed = json_object_get(result, "removed");
-    char text[512], when[FORMAT_SIZE];
+    char text[512], when[NVTXT_SHOWN_TIME];
     print_health(out, result);
     if (format_removed(text, sizeof(text), removed)) {
         fprintf(out, "note: retention removed %s, last %s\n", text,
-                format_moment(when, format_integer(removed, "last_ns")));
+                nvtxt_shown_moment(when, format_integer(removed, "last_ns"), false));
     }
     int64_t rotations = format_integer(result, "rotations");
     if (rotations > 0) {
         fprintf(out, "note: the store was rotated %" PRId64 " time%s, last %s\n", rotations,
                 rotations == 1 ? "" : "s",
-                format_moment(when, format_integer(result, "rotated_ns")));
+                nvtxt_shown_moment(when, format_integer(result, "rotated_ns"), false));
     }
     const char *aside = nvtxt_ctl_string(result, "put_aside");
     if (aside) {

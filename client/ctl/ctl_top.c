@@ -19,6 +19,7 @@
 #include "client/ctl/ctl_screen.h"
 #include "client/locate/control_link.h"
 #include "protocol/base/clock.h"
+#include "protocol/text/shown.h"
 
 #define TOP_REFUSED                                                                                \
     256 // a code besides those of control_link: the daemon refuses; why is in `trouble`
@@ -58,13 +59,13 @@ __attribute__((format(printf, 3, 4))) static void add_line(struct nvtxt_buf *out
 static void add_head(const struct top *top, struct nvtxt_buf *out, size_t columns) {
     const json_t *status = top->status.result;
     char events[RATES_TEXT_SIZE], lines[RATES_TEXT_SIZE], store[FORMAT_SIZE], wal[FORMAT_SIZE];
-    char bytes[FORMAT_SIZE], waiting[FORMAT_SIZE], up[FORMAT_SIZE];
+    char bytes[FORMAT_SIZE], waiting[FORMAT_SIZE], up[NVTXT_SHOWN_TIME];
     int64_t uptime = format_integer(status, "uptime_s");
     double rate = top->now.rate.bytes;
     add_line(out, columns,
              "nvtxtd %s  up %s  %" PRId64 " sources  %" PRId64 " sessions  %" PRId64 " losses",
              format_text(status, "version"),
-             uptime ? format_duration(up, uptime * 1000000000) : "0s",
+             uptime ? nvtxt_shown_length(up, uptime * 1000000000) : "0s",
              format_integer(status, "sources"), format_integer(status, "sessions"),
              format_integer(status, "losses"));
     add_line(out, columns, "%s events/s  %s lines/s  %s/s",

@@ -5,8 +5,10 @@ import os
 import select
 import signal
 import subprocess
+import unicodedata
 
 import lib
+from client import run_in_terminal
 
 HEADER = 'TimeBase = Manual\n@Marker, Time, Message\n'
 
@@ -326,6 +328,27 @@ def test_tail_refuses_what_it_cannot_do():
                               (("-n", "-1"), "-n"), (("--category", "99999999999"), "category")):
             with Tail(daemon, *options) as tail:
                 assert word in tail.end(64)[1], options
+
+
+def test_a_terminal_keeps_its_width_and_shows_the_times_of_reports():
+    begin = 1795428000 * 10 ** 9
+    with lib.Daemon() as daemon:
+        daemon.send('TimeBase = Manual\n@RangeStartEnd, Start, End, Message\n'
+                    'RangeStartEnd, %d, %d, "begin %s end"\n' % (begin, begin + 12345678, "\u65e5x" * 90))
+        args = ["--socket", daemon.control_socket, "tail", "-n", "1", "--count", "1"]
+        env = {"TZ": "CET-1", "NO_COLOR": "1"}
+        for columns in (60, 80):
+            for utc, day, clock in (([], "2026-11-23", "11:00:00.000"),
+                                    (["--utc"], "2026-11-23 UTC", "10:00:00.000")):
+                status, text = run_in_terminal("nvtxt-ctl", *args, *utc, columns=columns, env=env)
+                shown = text.replace("\r\n", "\n").splitlines()
+                lib.equal((status, shown[0]), (0, "-- %s --" % day))
+                lib.equal(shown[1].startswith(clock + "   12.3ms "), True, shown)
+                width = sum(2 if unicodedata.east_asian_width(c) == "W" else 1 for c in shown[1])
+                lib.equal((width in (columns - 1, columns), shown[1].endswith("end"), "\u2026" in shown[1]),
+                          (True, True, True), shown)
+        lib.equal(run_in_terminal("nvtxt-ctl", *args, columns=80, env={**env, "COLUMNS": "60"}),
+                  run_in_terminal("nvtxt-ctl", *args, columns=60, env=env))
 
 
 lib.run(globals())

@@ -59,6 +59,8 @@ Test(shown, times_of_day_are_local_or_utc) {
     cr_assert_str_eq(nvtxt_shown_day(out, DAY_2026, true), "2026-11-23 UTC");
     cr_assert_str_eq(nvtxt_shown_moment(out, DAY_2026, false), "2026-11-23 11:00:00");
     cr_assert_str_eq(nvtxt_shown_clock(out, -1, true, 3), "23:59:59.999");
+    cr_assert_str_eq(nvtxt_shown_moment(out, -1, true), "1969-12-31 23:59:59");
+    cr_assert_str_eq(nvtxt_shown_day(out, INT64_MIN, true), "1677-09-21 UTC");
 }
 
 Test(shown, a_length_has_three_digits_and_a_unit) {
