@@ -207,6 +207,10 @@ def test_findings_speak_of_builds():
               ("'make again': 1 command ran more than once with the same target in the same folder, 'cc y.c' 3 "
                "times. The repetitions take 20 ns.", [["cc y.c", 3, "20 ns", "16.7 %"]]))
         equal(findings(f1(folder))[1]["reason"], "no build was recorded with --steps")
+        status, text, errors = report("report", "--scope", "process", "--format", "json", path)
+        equal((status, errors), (0, ""))
+        equal({rule["reason"] for scope in json.loads(text)["scopes"] for rule in scope["rules"]
+               if rule["identifier"] == "Builds"}, {"it speaks of the whole capture"})
 
 
 def test_each_run_of_a_session_is_a_build():
