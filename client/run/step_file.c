@@ -228,12 +228,30 @@ static bool show_goal(char out[STEP_NAME_BYTES + 1], const struct about *about,
     return about->folder.len > 0;
 }
 
+// "cmake -E WORD": the word says what it does, and a file in its own folder what to.
+static bool show_tool(char out[STEP_NAME_BYTES + 1], struct nvtxt_slice words,
+                      const struct about *about) {
+    struct nvtxt_slice option, tool;
+    if (shell_next(&words, &option) != SHELL_WORD || !is_one(option, "-E") ||
+        shell_next(&words, &tool) != SHELL_WORD) {
+        return false;
+    }
+    bool has_file = about->file.len > 0 && *about->file.data != '/';
+    snprintf(out, STEP_NAME_BYTES + 1, "-E %.*s%s%.*s", (int)nvtxt_min(tool.len, 30), tool.data,
+             has_file ? " " : "", has_file ? (int)nvtxt_min(about->file.len, 60) : 0,
+             about->file.data);
+    return true;
+}
+
 bool step_file(char out[STEP_NAME_BYTES + 1], struct nvtxt_slice program, struct nvtxt_slice words,
                const struct step_line *line) {
     struct about about = {.kind = kind_of(program)};
     take_words(&about, words);
     if (about.kind == KIND_MAKE) {
         return show_goal(out, &about, line);
+    }
+    if (is_one(program, "cmake") && show_tool(out, words, &about)) {
+        return true;
     }
     const struct nvtxt_slice *found = about.compiles && about.source.len > 0 ? &about.source
                                       : about.out.len > 0                    ? &about.out

@@ -84,7 +84,11 @@ Test(step_name, looks_through_what_runs_a_program) {
              "cc src/a.c");
     is_named("/usr/bin/c++ -MD -MT x -MF x.d -o CMakeFiles/p.dir/p.cpp.o -c /b/p.cpp", "c++ p.cpp");
     is_named("/usr/bin/cmake -E cmake_link_script CMakeFiles/p.dir/link.txt --verbose=1",
-             "cmake CMakeFiles/p.dir/link.txt");
+             "cmake -E cmake_link_script CMakeFiles/p.dir/link.txt");
+    is_named(
+        "cd /b && /usr/bin/cmake -E cmake_depends \"Unix Makefiles\" /s /s /b /b/x.cmake --color=",
+        "cmake -E cmake_depends");
+    is_named("/usr/bin/cmake -P cmake_install.cmake", "cmake cmake_install.cmake");
     is_named("env A=1 nice -n 5 ccache gcc -c z.c", "gcc z.c");
     is_named("/bin/sh /s/build-aux/missing automake-1.16 --gnu Makefile",
              "automake-1.16 --gnu Makefile");
