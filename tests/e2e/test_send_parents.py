@@ -6,11 +6,11 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 
 from client import ENV, Fake, Folder, Running, contains, run_client
 from lib import DEADLINE, Daemon, Skip, equal, program, run, wait_for
 from lib_program import NO_LEAKS, PATH, PATIENT, needs_threads_in_children
+from python_program import run_python
 
 ABOVE = "0190c0f6-7d3a-7b41-9f36-12cbb0f1a001:4711.12"
 SEND = program("client", "nvtxt-send")
@@ -86,6 +86,17 @@ def test_the_library_hands_it_on_and_so_do_its_children():
         equal((done.returncode, done.stderr),
               (0, b"nvtxt: NVTXT_PARENT=odd cannot be read: what is recorded has no parent\n"))
         equal(parents(daemon)["odd"], None)
+
+
+def test_an_injected_program_and_a_program_in_python_hand_it_on():
+    with Daemon() as daemon, Folder() as folder:
+        client = program("tests/nvtx", "run_client")
+        code, err = send(daemon, "--nvtx", "--name", "outer", "--", client, folder.name("notes"), "1", "5", "exit")
+        equal((code, err), (0, ""))
+        equal(parents(daemon), {"outer": ABOVE, "run_client": run_of(daemon, "outer")})
+    with Daemon() as daemon:
+        run_python(daemon, "import nvtxt\nnvtxt.mark('m')\n", NVTXT_NAME="python", NVTXT_PARENT=ABOVE)
+        equal(parents(daemon), {"python": ABOVE})
 
 
 def test_it_is_kept_where_a_killed_process_leaves_its_calls():
