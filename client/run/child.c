@@ -64,7 +64,7 @@ static void close_pair(const int pair[2]) {
 static int start(struct child *child, char *const *argv, const int out[2], const int err[2],
                  const int fault[2]) {
     int error = 0;
-    child->pid = fork();
+    child->pid = vfork(); // a copy of our memory would cost a step of make more than its record
     if (child->pid == 0) {
         execute(child, argv, out[1], err[1], fault[1]);
     }
