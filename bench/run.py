@@ -17,6 +17,7 @@ import in_python
 import kit as shared
 import latency
 import library
+import logs
 import reports
 import ship
 import stores
@@ -26,7 +27,7 @@ BENCHMARKS = {function.__name__: function for function in (
     end_to_end.send, end_to_end.store, end_to_end.connections, latency.latency, footprint.memory,
     footprint.idle, library.pairs, library.rates, library.rest, library.share, in_python.python,
     stores.pinned, stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
-    reports.beside, reports.scripts, reports.rules, reports.kernels,
+    logs.logs, reports.beside, reports.scripts, reports.rules, reports.kernels,
     reports.page, reports.browse, ship.ship, ship.shipping, ship.lag,
     ship.resting, fleet.fleet)}
 
