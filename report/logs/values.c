@@ -111,7 +111,7 @@ static const struct report_column figure_columns[] = {
 };
 
 static struct report_cell place_cell(struct report_table *table, size_t place) {
-    char name[16];
+    char name[24];
     snprintf(name, sizeof(name), "#%zu", place + 1);
     return report_cell_copy(table, nvtxt_slice_of(name));
 }
