@@ -97,6 +97,9 @@ static enum outcome select_events(struct report_job *job, struct report_model *m
     struct report_fault fault = {0};
     const struct report_selection *selection = &job->options->selection;
     int r = report_select(model, selection, span->since_ns, span->until_ns, &notes, &fault);
+    if (job->options->no_excerpts) {
+        report_bad_lines_hide(model->capture);
+    }
     r = r ?: report_iterations_init(&model->iterations, model->capture, selection);
     enum outcome outcome = r == 0  ? OUTCOME_DONE
                            : r > 0 ? report_options_refuse(job->term, &fault)

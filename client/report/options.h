@@ -50,6 +50,7 @@ struct report_options {
     struct nvtxt_option_list metric_files; // --metrics-from
     struct nvtxt_option_list resolved;     // [NAME=]FILE of --resolve-source-file
     bool from_operands;                    // --derived-aggregate operands
+    bool no_excerpts;                      // texts of bad lines are left out
     bool no_rules;                         // --apply-rules no
     enum report_sandboxes { REPORT_BOX_AUTO, REPORT_BOX_ALWAYS, REPORT_BOX_NEVER } sandbox;
     double rule_timeout_s;

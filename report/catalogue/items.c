@@ -363,7 +363,7 @@ static int source_items(const struct collecting *of, const bool *taken) {
     const struct report_capture *capture = of->figures->model->capture;
     int r = 0;
     for (size_t i = 0; !r && i < capture->source_count; i++) {
-        if (taken[i]) {
+        if (taken[i] && !capture->sources[i].left_out) {
             int64_t figure = source_figure(&capture->sources[i], of->samples->id);
             r = add_item(of->items, (uint32_t)i, figure < 0 ? 0 : (uint64_t)figure);
         }

@@ -100,6 +100,8 @@ struct report_category {
 struct report_diagnostic {
     int64_t line, column;
     struct nvtxt_slice severity, stage, code, message, excerpt;
+    bool has_at;
+    int64_t at_ns; // when the line came
 };
 
 // A row of NVTXT_SOURCES with its newest counts over all segments. Slices with data NULL: no value.
@@ -117,12 +119,20 @@ struct report_source {
     int64_t uid;                           // of who sent it
     struct report_diagnostic *diagnostics; // by line, then column, then as stored; all segments
     size_t diagnostic_count;
+    bool left_out; // no part of what is selected: it has no diagnostics, errors and warnings then
     // Set by resolve.c when the file of the source is at hand; else data NULL, NULL, NULL, 0.
     struct nvtxt_slice file;      // its path
     const int64_t *line_rows;     // `row` of each of its events, ascending
     const uint32_t *line_numbers; // and its line, from 1
     size_t line_row_count;
 };
+
+// How many of its diagnostics people are shown; a bad program may have left thousands.
+#define REPORT_DIAGNOSTICS_SHOWN 20
+static inline size_t report_diagnostics_shown(const struct report_source *source) {
+    return source->diagnostic_count < REPORT_DIAGNOSTICS_SHOWN ? source->diagnostic_count
+                                                               : REPORT_DIAGNOSTICS_SHOWN;
+}
 
 // A row of NVTXT_RANGE_KEYS: the range that a token SESSION:KEY names.
 struct report_range_key {

@@ -206,14 +206,20 @@ static int take_diagnostic(struct report_load_state *load, sqlite3_stmt *row) {
     struct nvtxt_slice *const words[] = {&diagnostic->row.severity, &diagnostic->row.stage,
                                          &diagnostic->row.code, &diagnostic->row.message,
                                          &diagnostic->row.excerpt};
+    diagnostic->row.has_at = number_at(row, 8, &diagnostic->row.at_ns);
     return words_at(load, row, 3, words, 5);
 }
 
 static int each_diagnostic(struct report_load_state *load, const struct report_load_file *file) {
     sqlite3_stmt *row = NULL;
-    int rc = store_sql_prepare(file->db, &row,
-                               "SELECT sourceId, line, \"column\", severity, stage, code, "
-                               "message, excerpt FROM NVTXT_DIAGNOSTICS ORDER BY rowid");
+    int rc = SQLITE_OK;
+    bool times = store_read_has_column(file->reader, "NVTXT_DIAGNOSTICS", "atNs", &rc);
+    char sql[192];
+    snprintf(sql, sizeof(sql),
+             "SELECT sourceId, line, \"column\", severity, stage, code, message, excerpt, %s "
+             "FROM NVTXT_DIAGNOSTICS ORDER BY rowid",
+             times ? "atNs" : "NULL");
+    rc = rc ?: store_sql_prepare(file->db, &row, sql);
     while (store_sql_next(row, &rc)) {
         rc = take_diagnostic(load, row);
     }

@@ -12,6 +12,8 @@
 #include "report/model/iterations.h"
 #include "report/select/selection.h"
 
+struct report_conditions;
+
 // Parents of ranges in other processes: nvtxt-report(1), "Parents". An outermost event of a source
 // that was given a token, or of a key that was, is shown under the event that the token names. This
 // changes no stack, no depth and no self time of a lane; it only says where trees show an event.
@@ -120,6 +122,17 @@ int report_select(struct report_model *model, const struct report_selection *sel
 // Whether each event alone says if it is selected: not what is open around it, nor a name that is
 // read after all events.
 bool report_selects_alone(const struct report_selection *selection);
+
+// For report_select(), after the events are marked: leaves out the sources that the selection does
+// not take, and of the others the diagnostics, errors, warnings and losses of other times than
+// those of the span. Returns 0 or -ENOMEM.
+int report_bad_lines_select(struct report_capture *capture,
+                            const struct report_conditions *conditions, int64_t since_ns,
+                            int64_t until_ns);
+
+// Leaves out the texts of bad lines, which may be secret: of a diagnostic its code stands for its
+// message, which may quote the line.
+void report_bad_lines_hide(struct report_capture *capture);
 
 // The same for events that are read in parts (report_load_options.part), with such a selection: no
 // order, no model, no notes. `part` is false after the last one, when all sources are known: then a

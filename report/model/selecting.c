@@ -63,6 +63,9 @@ int report_select(struct report_model *model, const struct report_selection *sel
     if (r == 0) {
         flag_events(&selecting, model->capture);
         report_model_count_selected(model);
+        r = report_bad_lines_select(model->capture, &selecting.conditions, since_ns, until_ns);
+    }
+    if (r == 0) {
         struct report_outcome outcome = {.capture = model->capture,
                                          .selection = selection,
                                          .filters = &selecting.filters,

@@ -226,7 +226,9 @@ void page_findings(struct nvtxt_out *out, const struct report_page *page) {
     if (results->count == 0) {
         page_raw(out, "<p>No rules were applied.</p>\n");
     }
-    for (int group = ERRORS; group < GROUPS; group++) {
+    bool off = report_results_off(results);
+    page_raw(out, off ? "<p class=\"off\">" REPORT_RULES_OFF "</p>\n" : "");
+    for (int group = ERRORS; !off && group < GROUPS; group++) {
         for (size_t i = 0; i < results->count; i++) {
             if ((int)group_of(&results->results[i]) == group) {
                 put_article(out, page, &results->results[i]);

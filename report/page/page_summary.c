@@ -255,10 +255,14 @@ static void put_diagnostics(struct nvtxt_out *out, const struct report_source *s
         return;
     }
     page_begin_table(out, "Messages", "diagnostics", titles);
-    for (size_t i = 0; i < source->diagnostic_count && !out->error; i++) {
+    size_t shown = report_diagnostics_shown(source);
+    for (size_t i = 0; i < shown && !out->error; i++) {
         put_diagnostic(out, &source->diagnostics[i]);
     }
     page_end_table(out);
+    if (shown < source->diagnostic_count) {
+        nvtxt_out_format(out, "<p>%zu of %zu are shown.</p>\n", shown, source->diagnostic_count);
+    }
 }
 
 static void put_source(struct nvtxt_out *out, const struct report_source *source) {
@@ -278,7 +282,7 @@ void page_session_summary(struct nvtxt_out *out, const struct report_capture *ca
     for (size_t i = 0; i < capture->store_count; i++) {
         bool any = false;
         for (size_t k = 0; k < capture->source_count && !out->error; k++) {
-            if (capture->sources[k].store == i) {
+            if (capture->sources[k].store == i && !capture->sources[k].left_out) {
                 put_source(out, &capture->sources[k]);
                 any = true;
             }

@@ -154,7 +154,7 @@ static void put_line_message(struct nvtxt_out *out, const struct report_diagnost
 // The messages about the lines, which the Session Summary has as a table.
 static void put_line_messages(struct nvtxt_out *out, const struct report_source *source) {
     page_raw(out, source->diagnostic_count > 0 ? "<ul class=\"diagnostics\">\n" : "");
-    for (size_t i = 0; i < source->diagnostic_count && !out->error; i++) {
+    for (size_t i = 0; i < report_diagnostics_shown(source) && !out->error; i++) {
         put_line_message(out, &source->diagnostics[i]);
     }
     page_raw(out, source->diagnostic_count > 0 ? "</ul>\n" : "");

@@ -96,6 +96,9 @@ void report_render_check_junit(struct nvtxt_out *out, const struct report_checke
 void report_render_check_github(struct nvtxt_out *out, const struct report_checked *checked,
                                 size_t count, enum report_level level);
 
+// The line in place of all rules when none was applied.
+void report_render_rules_off(struct nvtxt_out *out, bool markdown);
+
 // ---- Stores and sources -------------------------------------------------------------------------
 
 // Report Summary and Session Summary: the stores with their counts, and their sources with the

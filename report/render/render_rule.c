@@ -277,10 +277,18 @@ void report_render_rule_markdown(struct nvtxt_out *out, const struct report_resu
     }
 }
 
+void report_render_rules_off(struct nvtxt_out *out, bool markdown) {
+    nvtxt_out_slice(out, markdown ? NVTXT_SLICE("\n## Rules\n\n" REPORT_RULES_OFF "\n")
+                                  : NVTXT_SLICE("\nRules: " REPORT_RULES_OFF "\n"));
+}
+
 // ---- The rules of a section ---------------------------------------------------------------------
 
 void report_render_rules(struct nvtxt_out *out, const struct report_results *results,
                          struct nvtxt_slice section, const struct report_section_view *view) {
+    if (report_results_off(results)) {
+        return; // report_render_other_rules() says it once
+    }
     for (size_t i = 0; i < results->count; i++) {
         const struct report_result *result = &results->results[i];
         if (!result->section.data != !section.data ||
@@ -297,6 +305,10 @@ void report_render_rules(struct nvtxt_out *out, const struct report_results *res
 
 void report_render_other_rules(struct nvtxt_out *out, const struct report_results *results,
                                const struct report_section_view *view) {
+    if (report_results_off(results)) {
+        report_render_rules_off(out, view->markdown);
+        return;
+    }
     bool any = false;
     for (size_t i = 0; i < results->count; i++) {
         any |= !results->results[i].section.data;

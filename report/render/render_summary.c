@@ -84,7 +84,9 @@ void report_render_summary_json(struct report_json *json, const struct report_ca
     report_json_end_array(json);
     report_json_array(json, "sources");
     for (size_t i = 0; i < capture->source_count; i++) {
-        put_source(json, &capture->sources[i]);
+        if (!capture->sources[i].left_out) {
+            put_source(json, &capture->sources[i]);
+        }
     }
     report_json_end_array(json);
     report_json_array(json, "losses");
@@ -249,8 +251,14 @@ static void put_source_line(const struct page *page, const struct report_source 
     put_count(page, ", ", (uint64_t)source->events, "event", "events");
     put_session(page, source);
     put_word(page, "\n");
-    for (size_t i = 0; i < source->diagnostic_count; i++) {
+    size_t shown = report_diagnostics_shown(source);
+    for (size_t i = 0; i < shown; i++) {
         put_diagnostic_line(page, name, &source->diagnostics[i]);
+    }
+    if (shown < source->diagnostic_count) {
+        begin_line(page, DIAGNOSTIC);
+        put_count(page, "... ", source->diagnostic_count - shown, "more", "more");
+        put_word(page, " (--format json has all)\n");
     }
 }
 
@@ -259,7 +267,7 @@ static void put_sources(const struct page *page, const struct report_capture *ca
         const struct report_store *store = &capture->stores[i];
         struct report_table sources = {.row_count = 0}; // only counted
         for (size_t k = 0; k < capture->source_count; k++) {
-            if (capture->sources[k].store == i) {
+            if (capture->sources[k].store == i && !capture->sources[k].left_out) {
                 sources.row_count++;
                 if (report_table_more(&sources, page->view) == 0) {
                     put_source_line(page, &capture->sources[k]);

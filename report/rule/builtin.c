@@ -15,7 +15,9 @@ const struct report_builtin report_builtins[] = {
      "source.",
      report_rule_clock_suspicion},
     {"DominantRange", "Dominant range",
-     "A name whose self time is more than 50 % of the elapsed time.", report_rule_dominant_range},
+     "A name whose self time is more than 50 % of the time of all threads, each from its first "
+     "event to its last.",
+     report_rule_dominant_range},
     {"ErrorBurst", "Error burst",
      "Patterns of lines of logs of level err or worse that are new in the span, or come at least 5 "
      "times as often as before. The span is that of --since or --last, and the time before it at "

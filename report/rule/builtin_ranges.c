@@ -38,15 +38,15 @@ static double percent_of(double part, double whole) {
 // ---- DominantRange ------------------------------------------------------------------------------
 
 static void say_dominant(const struct report_builtin_call *call,
-                         const struct report_instance *longest, uint64_t elapsed) {
+                         const struct report_instance *longest, wide whole) {
     struct report_builder *builder = call->builder;
     struct nvtxt_slice name = nvtxt_slice_cut(longest->id.text, 200);
-    double share = percent_of((double)longest->value.u64, (double)elapsed);
+    double share = percent_of((double)longest->value.u64, (double)whole);
     size_t message = report_build_message(
         builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Dominant range"),
         report_build_format(builder,
-                            "'%.*s' alone takes %.1f%% of the elapsed time: it is the first place "
-                            "to look at.",
+                            "'%.*s' alone takes %.1f%% of the time of all threads: it is the first "
+                            "place to look at.",
                             SHOWN(name), share));
     struct report_focus_metric focus = {
         .name = NVTXT_SLICE("pushpop__self_time_per_name.sum"),
@@ -58,25 +58,56 @@ static void say_dominant(const struct report_builtin_call *call,
     report_build_focus(builder, message, &focus);
 }
 
+struct thread_time {
+    bool seen, has_ranges;
+    int64_t first, last;
+};
+
+// The time of the scope's threads with push/pop ranges, each from its first event to its last. So
+// no self time is more than that. Returns 0 or -ENOMEM.
+static int time_of_threads(const struct report_builtin_call *call, wide *whole) {
+    const struct report_model *model = report_metrics_model(call->metrics);
+    const struct report_scope *scope = report_metrics_scope(call->metrics);
+    const struct report_capture *capture = model->capture;
+    struct thread_time *threads = calloc(capture->thread_count + 1, sizeof(*threads));
+    if (!threads) {
+        return nvtxt_origin(-ENOMEM);
+    }
+    for (size_t i = 0; i < scope->event_count; i++) {
+        const struct report_event *event = &capture->events[scope->events[i]];
+        struct thread_time *thread = &threads[event->thread];
+        thread->first = thread->seen && thread->first < event->start ? thread->first : event->start;
+        thread->last = thread->seen && thread->last > event->end ? thread->last : event->end;
+        thread->seen = true;
+        thread->has_ranges |= event->kind == REPORT_PUSH_POP;
+    }
+    *whole = 0;
+    for (size_t i = 0; i < capture->thread_count; i++) {
+        if (threads[i].has_ranges) {
+            *whole += (wide)((__int128)threads[i].last - threads[i].first);
+        }
+    }
+    free(threads);
+    return 0;
+}
+
 int report_rule_dominant_range(const struct report_builtin_call *call) {
-    const struct report_metric *self, *elapsed;
+    const struct report_metric *self;
     const struct report_instance *longest = NULL;
     int r = need(call, "pushpop__self_time_per_name.sum", &self);
     if (r != 0 || !self) {
-        return r;
-    }
-    r = need(call, "capture__time_elapsed.sum", &elapsed);
-    if (r != 0 || !elapsed) {
         return r;
     }
     for (size_t i = 0; i < self->instance_count; i++) {
         const struct report_instance *instance = &self->instances[i];
         longest = !longest || instance->value.u64 > longest->value.u64 ? instance : longest;
     }
-    if (longest && (wide)longest->value.u64 * 2 > elapsed->value.u64) {
-        say_dominant(call, longest, elapsed->value.u64);
+    wide whole = 0;
+    r = longest ? time_of_threads(call, &whole) : 0;
+    if (r == 0 && longest && (wide)longest->value.u64 * 2 > whole) {
+        say_dominant(call, longest, whole);
     }
-    return 0;
+    return r;
 }
 
 // ---- HighVariation ------------------------------------------------------------------------------

@@ -354,8 +354,7 @@ static int apply_rule(const struct report_rules *rules, const struct report_rule
                       const struct report_rules_wanted *wanted,
                       const struct report_results *so_far) {
     if (wanted->none) {
-        report_build_status(builder, REPORT_RULE_NOT_RUN,
-                            NVTXT_SLICE("rules are not applied (--apply-rules no)"));
+        report_build_status(builder, REPORT_RULE_NOT_RUN, NVTXT_SLICE(REPORT_RULES_OFF));
         return 0;
     }
     if (wanted->interrupted && wanted->interrupted()) {
@@ -424,6 +423,16 @@ void report_results_free(struct report_results *results) {
     }
     free(results->memory);
     *results = (struct report_results){0};
+}
+
+bool report_results_off(const struct report_results *results) {
+    for (size_t i = 0; i < results->count; i++) {
+        if (results->results[i].status != REPORT_RULE_NOT_RUN ||
+            !nvtxt_slice_equal(results->results[i].reason, NVTXT_SLICE(REPORT_RULES_OFF))) {
+            return false;
+        }
+    }
+    return results->count > 0;
 }
 
 bool report_results_failed(const struct report_results *results) {

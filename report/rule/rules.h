@@ -89,5 +89,9 @@ int report_rules_apply(const struct report_rules *rules, struct report_metrics *
                        const struct report_rules_wanted *wanted, struct report_results *results);
 void report_results_free(struct report_results *results); // fine when zeroed
 
+// Whether no rule was applied because nobody wanted that: one sentence says it for all.
+#define REPORT_RULES_OFF "rules are not applied (--apply-rules no)"
+bool report_results_off(const struct report_results *results);
+
 // Whether a rule failed: the exit status is 1 then.
 bool report_results_failed(const struct report_results *results);

@@ -6,10 +6,12 @@
 #include "report/section/show.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "protocol/base/origin.h"
+#include "report/model/model.h"
 
 #define TOP_ROWS 10
 #define BINS 10
@@ -191,20 +193,92 @@ static int find_top(const struct report_show *show, struct report_shown_item *it
         free(all);
         return nvtxt_origin(-ENOMEM);
     }
+    // Whoever sent no bad line is none of those that sent most of them.
+    bool any = strcmp(metric->unit ?: "", "diagnostic") != 0;
+    size_t found = 0;
     for (size_t i = 0; i < count; i++) {
-        all[i] = (uint32_t)i;
+        if (any || report_value_number(&metric->instances[i].value) > 0) {
+            all[found++] = (uint32_t)i;
+        }
     }
-    qsort_r(all, count, sizeof(*all), by_size, metric);
+    qsort_r(all, found, sizeof(*all), by_size, metric);
+    rows = rows < found ? rows : found;
     memcpy(item->top, all, rows * sizeof(*all));
     item->top_count = rows;
+    item->rows = (uint32_t)rows;
     free(all);
     return 0;
+}
+
+// The source of an id, or NULL: it has another store's number beside it, or is none.
+static const struct report_source *source_of(const struct report_capture *capture,
+                                             const struct report_id *id, bool *alone) {
+    const struct report_source *found = NULL;
+    char made[REPORT_SOURCE_NAME], other[REPORT_SOURCE_NAME];
+    for (size_t i = 0; i < capture->source_count && !id->is_text; i++) {
+        found = (uint64_t)capture->sources[i].id == id->number ? &capture->sources[i] : found;
+    }
+    *alone = true;
+    for (size_t i = 0; found && i < capture->source_count; i++) {
+        const struct report_source *source = &capture->sources[i];
+        *alone =
+            *alone && (source == found || !nvtxt_slice_equal(report_source_name(source, made),
+                                                             report_source_name(found, other)));
+    }
+    return found;
+}
+
+// People know sources by their names. One that is not alone with its name keeps its number, too.
+static int name_source(const struct report_show *show, struct report_id *id) {
+    const struct report_capture *capture = report_metrics_model(show->metrics)->capture;
+    char made[REPORT_SOURCE_NAME], number[32] = "";
+    bool alone;
+    const struct report_source *source = source_of(capture, id, &alone);
+    if (!source) {
+        return 0;
+    }
+    struct nvtxt_slice name = report_source_name(source, made);
+    if (!alone) {
+        snprintf(number, sizeof(number), " (source %lld)", (long long)source->id);
+    }
+    size_t len = strlen(number);
+    char *text = store_arena_take(show->arena, name.len + len + 1, 1);
+    if (!text) {
+        return nvtxt_origin(-ENOMEM);
+    }
+    memcpy(text, name.data, name.len);
+    memcpy(text + name.len, number, len + 1);
+    *id = (struct report_id){.is_text = true, .text = {text, name.len + len}};
+    return 0;
+}
+
+static int name_sources(const struct report_show *show, struct report_shown_metrics *metrics) {
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < metrics->count; i++) {
+        struct report_metric *metric = &metrics->items[i].metric;
+        size_t size = metric->instance_count * sizeof(*metric->instances);
+        if (!strstr(metric->name, "_per_source") || size == 0 ||
+            !report_metrics_model(show->metrics)) {
+            continue;
+        }
+        struct report_instance *named = store_arena_take(show->arena, size, 16);
+        if (!named) {
+            return nvtxt_origin(-ENOMEM);
+        }
+        memcpy(named, metric->instances, size);
+        for (size_t k = 0; r == 0 && k < metric->instance_count; k++) {
+            r = name_source(show, &named[k].id);
+        }
+        metric->instances = named;
+    }
+    return r;
 }
 
 static int show_top_table(struct report_list_view *view, const struct report_top_table *table,
                           struct report_shown_item *item) {
     size_t rows = report_has(&table->rows) ? (size_t)table->rows.integer : TOP_ROWS;
     int r = report_list_add_all(view, &item->metrics, &table->metrics);
+    r = r ?: name_sources(view->show, &item->metrics);
     return r ?: find_top(view->show, item, rows);
 }
 

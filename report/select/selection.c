@@ -355,13 +355,18 @@ void report_selection_span(const struct report_selection *selection, int64_t now
     }
 }
 
-bool report_selection_is_all(const struct report_selection *selection) {
+bool report_selection_looks_at_events(const struct report_selection *selection) {
     const struct report_selection *s = selection;
     return s->includes_count + s->excludes_count + s->domain_includes_count +
-                   s->domain_excludes_count + s->pids_count + s->tids_count + s->sources_count +
-                   s->categories_count + s->colors_count + s->payloads_count ==
-               0 &&
-           (s->within_count == 0 || s->within_none) && !s->has_since && !s->has_until &&
-           !s->has_last && s->kinds == 0 && !s->match && !s->has_min && !s->has_max &&
-           !s->has_level;
+                   s->domain_excludes_count + s->pids_count + s->tids_count + s->categories_count +
+                   s->colors_count + s->payloads_count >
+               0 ||
+           (s->within_count > 0 && !s->within_none) || s->kinds != 0 || s->match || s->has_min ||
+           s->has_max || s->has_level;
+}
+
+bool report_selection_is_all(const struct report_selection *selection) {
+    const struct report_selection *s = selection;
+    return !report_selection_looks_at_events(s) && s->sources_count == 0 && !s->has_since &&
+           !s->has_until && !s->has_last;
 }

@@ -96,6 +96,9 @@ int report_selection_check(const struct report_selection *selection, struct repo
 void report_selection_span(const struct report_selection *selection, int64_t now_ns,
                            int64_t *since_ns, int64_t *until_ns);
 
+// Whether any option but the span and the sources restricts the events.
+bool report_selection_looks_at_events(const struct report_selection *selection);
+
 // Whether any option restricts the events (--iterations, --skip-iterations and --expect-some do
 // not).
 bool report_selection_is_all(const struct report_selection *selection);

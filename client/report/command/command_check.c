@@ -66,7 +66,11 @@ static int write_scope(struct report_job *job, const struct judgement *one, bool
         r = report_job_title(job, one->scope);
         nvtxt_out_bytes(&job->out, "\n", markdown);
     }
-    for (size_t i = 0; i < one->results.count; i++) {
+    bool off = report_results_off(&one->results);
+    if (off) {
+        report_render_rules_off(&job->out, markdown);
+    }
+    for (size_t i = 0; !off && i < one->results.count; i++) {
         if (markdown) {
             report_render_rule_markdown(&job->out, &one->results.results[i]);
         } else {

@@ -260,17 +260,35 @@ int report_loaded_refuse(const struct report_loaded *loaded, const struct report
     return OUTCOME_USAGE;
 }
 
+#define ITERATIONS "IterationStats"
+
+static bool has_iterations(const struct report_loaded *loaded) {
+    bool found = false;
+    for (size_t i = 0; i < loaded->sections.count; i++) {
+        found |= nvtxt_slice_equal(loaded->sections.entries[i].section->identifier.text,
+                                   NVTXT_SLICE(ITERATIONS));
+    }
+    return found;
+}
+
 int report_loaded_choose(const struct report_loaded *loaded, const struct report_job *job,
                          struct report_chosen *chosen) {
     const struct report_options *options = job->options;
     char sentence[REPORT_SENTENCE_BYTES] = "";
-    const struct report_choice choice = {
+    static const char *const iterations[] = {ITERATIONS}, *const basic[] = {"basic"};
+    struct report_choice choice = {
         .all = job->launches != NULL,
         .sections = (const char *const *)options->sections.words,
         .section_count = options->sections.count,
         .sets = (const char *const *)options->sets.words,
         .set_count = options->sets.count,
     };
+    if (options->selection.has_iterations && choice.section_count + choice.set_count == 0 &&
+        !choice.all && has_iterations(loaded)) { // who asks for iterations wants to see them
+        choice.sections = iterations;
+        choice.sets = basic;
+        choice.section_count = choice.set_count = 1;
+    }
     int r = report_sections_choose(chosen, &loaded->sections, &choice, sentence);
     return r == NVTXT_WRONG ? report_loaded_refuse(loaded, job, sentence) : r;
 }
