@@ -206,6 +206,8 @@ def test_a_daemon_that_starts_again_meanwhile_takes_nothing_away():
         with Running("nvtxt-send", "--range", "r", "--name", "outer", "--", "sh", "-c", script,
                      env={"NVTXT_SOCKET": daemon.socket, "NVTXT_PARENT": ABOVE}) as outer:
             wait_for(lambda: os.path.exists(folder.name("begun")), "the command runs")
+            wait_for(lambda: daemon.query("SELECT 1 FROM NVTXT_SOURCES WHERE name = 'outer'"),
+                     "the daemon knows it")
             daemon.kill()
             daemon.start()
             folder.write("go", "")
