@@ -36,6 +36,12 @@ static struct report_cell levels_cell(struct report_table *table, struct nvtxt_b
     return copied(table, text);
 }
 
+// Then Count and Level say it, and people have more room for the pattern.
+static bool has_one_level(const struct report_pattern *pattern) {
+    int worst = report_pattern_worst(pattern);
+    return worst != NVTXT_LEVEL_NONE && pattern->levels[worst] == pattern->count;
+}
+
 static struct report_cell strip_cell(struct report_table *table, struct nvtxt_buf *text,
                                      const struct report_pattern *pattern, size_t steps,
                                      bool blocks) {
@@ -87,7 +93,7 @@ static int put_pattern(struct report_table *table, struct nvtxt_buf *text,
     const struct report_cell cells[COLUMNS] = {
         report_cell_uint(pattern->count),
         worst ? report_cell_text(nvtxt_slice_of(worst)) : REPORT_NO_CELL,
-        levels_cell(table, text, pattern),
+        view->blocks && has_one_level(pattern) ? REPORT_NO_CELL : levels_cell(table, text, pattern),
         report_cell_int(pattern->first_ns),
         report_cell_int(pattern->last_ns),
         strip_cell(table, text, pattern, steps, view->blocks),

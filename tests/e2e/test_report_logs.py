@@ -149,6 +149,8 @@ def test_tables_have_the_patterns_their_levels_and_sources():
         contains(err, "note: logs: a step of Over Time is 1e-06 s")
         status, out, _ = report("logs", daemon.store)
         contains(out, "██·█")
+        contains(out, "err 1, info 2")
+        equal("info 1" in report("logs", "--source", "second", daemon.store)[1], False)
         equal(status, 0)
         contains(report("logs", "--format", "markdown", daemon.store)[1], "| first, second | job # done |")
         equal(logs(daemon.store, "--source", "second")["lines"], 1)
