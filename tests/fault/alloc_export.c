@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The n-th allocation fails while a store, one of a source with the extension nvtx, or an export of
-// Nsight Systems, is written in each of the formats. The program must end, free all that it took,
-// and either report short memory or write the same text as without a fault.
+// The n-th allocation fails while a store, one of a source with the extension nvtx, one whose
+// ranges have parents in other processes, or an export of Nsight Systems, is written in each of the
+// formats. The program must end, free all that it took, and either report short memory or write the
+// same text as without a fault.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #include "tests/fault/alloc.h"
 #include "tests/fault/fault_kit.h"
 
-static char ours[64], theirs[64], extended[64], made[64];
+static char ours[64], theirs[64], extended[64], related[64], made[64];
 static struct term term;
 
 static const char schema[] =
@@ -68,6 +69,29 @@ static const char *const extended_lines[] = {
     "SetResourceName, 7, generic, 5, \"lock\"",
 };
 
+static const char *const related_lines[] = {
+    "@Marker, Time, ProcessId, ThreadId, Message",
+    "@RangePush, Time, ProcessId, ThreadId, Message",
+    "@RangePop, Time, ProcessId, ThreadId",
+    "@RangeStartEnd, Start, End, ProcessId, ThreadId, Message",
+    "RangePush, 3, 7, 8, \"outer\"",
+    "RangePush, 4, 7, 8, \"inner\"",
+    "RangePop, 5, 7, 8",
+    "RangePop, 6, 7, 8",
+    "Marker, 7, 7, 8, \"crosses\"",
+    "RangeStartEnd, 2, 8, 9, 9, \"step\"",
+    "RangeStartEnd, 2, 3, 9, 10, \"lost\"",
+    "RangeStartEnd, 1, 9, 9, 11, \"run\"",
+};
+
+// The source is below its own step, and the step below the run.
+#define SESSION "00000001-0000-4000-8000-000000000000"
+static const char relations[] =
+    "UPDATE NVTXT_SOURCES SET sessionId = '" SESSION "', peerUid = 0, parent = '" SESSION ":step';"
+    "INSERT INTO NVTXT_RANGE_KEYS SELECT rowid, 1, text, CASE text WHEN 'step' THEN '" SESSION
+    ":run' WHEN 'run' THEN 'nowhere' ELSE '00000002' || substr('" SESSION
+    "', 9) || ':run' END FROM NVTX_EVENTS WHERE eventType = 60";
+
 static void make_store(const char *path, const char *const *text, size_t count, bool nvtx) {
     const struct store_options how = {.plain = true, .file_mode = 0600};
     const struct nvtxt_source_config config = {
@@ -96,6 +120,13 @@ static void make_export(void) {
     sqlite3 *db = NULL;
     must(sqlite3_open(theirs, &db) == SQLITE_OK, "open");
     must(sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK, "schema");
+    sqlite3_close(db);
+}
+
+static void relate(void) {
+    sqlite3 *db = NULL;
+    must(sqlite3_open(related, &db) == SQLITE_OK, "open");
+    must(sqlite3_exec(db, relations, NULL, NULL, NULL) == SQLITE_OK, sqlite3_errmsg(db));
     sqlite3_close(db);
 }
 
@@ -177,19 +208,26 @@ int main(void) {
     snprintf(ours, sizeof(ours), "%s/ours.sqlite", folder);
     snprintf(theirs, sizeof(theirs), "%s/theirs.sqlite", folder);
     snprintf(extended, sizeof(extended), "%s/extended.sqlite", folder);
+    snprintf(related, sizeof(related), "%s/related.sqlite", folder);
     snprintf(made, sizeof(made), "%s/made.sqlite", folder);
     make_store(ours, lines, sizeof(lines) / sizeof(lines[0]), false);
     make_store(extended, extended_lines, sizeof(extended_lines) / sizeof(extended_lines[0]), true);
+    make_store(related, related_lines, sizeof(related_lines) / sizeof(related_lines[0]), false);
+    relate();
     make_export();
-    const char *const stores[] = {theirs, ours, extended};
-    for (size_t i = 0; i < 21; i++) {
-        struct export_options options = {.store = stores[i % 3],
-                                         .format = export_format_find(formats[i / 3])};
+    const char *const stores[] = {theirs, ours, extended, related};
+    for (size_t i = 0; i < 28; i++) {
+        struct export_options options = {.store = stores[i % 4],
+                                         .format = export_format_find(formats[i / 4])};
+        if (i % 4 == 3 && !options.format->wants_parents) {
+            continue;
+        }
         all_allocations(&options, stride);
     }
     unlink(ours);
     unlink(theirs);
     unlink(extended);
+    unlink(related);
     unlink(made);
     rmdir(folder);
     return 0;
