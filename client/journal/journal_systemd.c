@@ -249,6 +249,8 @@ static int copy_field(struct journal_reader *reader, const char *field, struct n
     *found = r >= 0 && len >= name;
     if (*found) {
         nvtxt_buf_add(text, (const char *)data + name, len - name);
+        nvtxt_buf_add(text, "", 1); // regexec(3) may look for an end, as a sanitizer's does
+        text->len -= text->len > 0;
     }
     return r == -ENOMEM || nvtxt_buf_failed(text) ? nvtxt_origin(-ENOMEM) : 0;
 }
