@@ -175,6 +175,12 @@ static int check_unborn(struct ring_file *file) {
     return RING_FILE_IN_USE;
 }
 
+// Version 1 had no parent, which is the last of the head; all else stands where it stood.
+static bool is_known_version(const struct region_head *head) {
+    return (head->version == REGION_VERSION && head->head_bytes == sizeof(*head)) ||
+           (head->version == 1 && head->head_bytes == offsetof(struct region_head, parent));
+}
+
 static int check_head(struct ring_file *file, const struct region_head *head) {
     struct stat status;
     ssize_t got = pread(file->fd, (void *)(uintptr_t)head, sizeof(*head), 0);
@@ -190,8 +196,7 @@ static int check_head(struct ring_file *file, const struct region_head *head) {
     if ((size_t)got >= sizeof(head->magic) && !named) {
         return REFUSE(file, "was overwritten: it does not begin as a ring file");
     }
-    if ((size_t)got >= least &&
-        (head->version != REGION_VERSION || head->head_bytes != sizeof(*head))) {
+    if ((size_t)got >= least && !is_known_version(head)) {
         return REFUSE(file,
                       "is of version %u (%u bytes of head) of ring files; this program knows %u "
                       "(%zu)",

@@ -123,7 +123,6 @@ struct region_head {
     _Atomic uint32_t session;            // sessions[session & 1] is in force
     uint64_t ring_bytes, window_bytes;   // powers of two
     char name[256];                      // what the store calls the source; ends with NUL
-    char parent[NVTXT_PARENT_BYTES + 1]; // token of its parent, with a NUL; "": none
     char socket[108];          // of the daemon that it speaks to; "" when it has found none
     uint16_t is_tsc;           // the clock of the records
     uint16_t levels;           // payloads of marks are severities
@@ -134,6 +133,8 @@ struct region_head {
     _Atomic uint64_t pass;         // the last one that was committed
     struct region_state states[2]; // of pass N: states[N & 1]
     struct region_session sessions[2];
+    // Version 1 had no more: its files, whose zeros stand here, are read as well.
+    char parent[NVTXT_PARENT_BYTES + 1]; // token of its parent, with a NUL; "": none
 };
 
 struct region {

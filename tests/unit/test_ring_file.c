@@ -69,6 +69,17 @@ Test(ring_file, of_a_process_that_is_gone_is_read_whole, .init = leave_file, .fi
     cr_assert_gt(atomic_load(&region->rings[1].at), region_tail(region, 1));
 }
 
+Test(ring_file, of_version_1_is_read_and_has_no_parent, .init = leave_file, .fini = remove_all) {
+    uint32_t of_version_1[] = {1, offsetof(struct region_head, parent)};
+    put(offsetof(struct region_head, version), of_version_1, sizeof(of_version_1));
+    cr_assert_eq(try_it(), 0, "%s", file.fault);
+    cr_assert_str_eq(region_session(&file.region)->id, KIT_SESSION);
+    cr_assert_str_eq(file.region.head->parent, "");
+    of_version_1[1]++;
+    put(offsetof(struct region_head, version), of_version_1, sizeof(of_version_1));
+    refuses(RING_FILE_BAD, "of ring files; this program knows");
+}
+
 Test(ring_file, that_is_in_use_is_left_alone) {
     snprintf(dir, sizeof(dir), "/tmp/test_ring_file.XXXXXX");
     cr_assert(mkdtemp(dir));

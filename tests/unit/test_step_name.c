@@ -27,6 +27,7 @@ Test(step_name, of_a_compiler_is_its_source_or_what_it_makes) {
     is_named("cc -include config.h -x c -E -o out.i in.c > log.txt", "cc in.c");
     is_named("gcc -c -o x.o `test -f 'src/x.c' || echo '../'`src/x.c", "gcc src/x.c");
     is_named("bison --yacc -d -o src/parser.c ../src/parser.y", "bison src/parser.c");
+    is_named("gcc -include a.c -c b.c", "gcc b.c");
     is_named("gcc --version", "gcc --version");
 }
 
