@@ -295,10 +295,11 @@ def test_a_command_at_a_daemon_without_escapes_runs_to_its_end():
                 with fake.accept() as peer:
                     peer.old_welcome(0)
                     contains(peer.line(), "SetProcessName,")
-                    peer.ack(1)
+                    equal(peer.line(), '#nvtxt-range {"key":"run"}')  # a comment there
+                    peer.ack(2)
                     equal(peer.line(), None)
                 err = client.expect(3)
-                contains(err, "no escapes, which line 2 of sh needs")
+                contains(err, "no escapes, which line 3 of sh needs")
                 equal("runs on" in err, False, err)
         equal(len(os.listdir(spool)), 2)
         with Running("nvtxt-send", "-q", "--socket", fake.path, "--", "sh", "-c",
