@@ -168,15 +168,17 @@ static void take_parent(struct step *step) {
     parent_give(token);
 }
 
-static void take_place(struct step *step) {
-    const char *target = getenv(STEPS_TARGET);
-    if (target) {
-        snprintf(step->target, sizeof(step->target), "%s", target);
-        (void)unsetenv(STEPS_TARGET);
-    }
+static void take_place(struct step *step, const char *target) {
+    snprintf(step->target, sizeof(step->target), "%s", target);
+    (void)unsetenv(STEPS_TARGET);
     if (!getcwd(step->directory, sizeof(step->directory))) {
         step->directory[0] = '\0';
     }
+}
+
+static int cannot_start(const struct step *step, int error) {
+    fprintf(stderr, "make: %s: %s\n", *step->shell, strerror(error));
+    return 127;
 }
 
 int steps_run_line(char **argv) {
@@ -185,15 +187,19 @@ int steps_run_line(char **argv) {
     for (char **word = step.shell; *word; word++) {
         step.line = *word;
     }
+    const char *target = getenv(STEPS_TARGET);
+    if (!target) { // make's function shell: no job, and its text is read by make
+        execvp(*step.shell, step.shell);
+        return cannot_start(&step, errno);
+    }
     step.begun_ns = nvtxt_realtime_ns();
-    take_place(&step);
+    take_place(&step, target);
     take_parent(&step);
     struct child *child = &step.child;
     int r = child_start(child, step.shell, false);
     if (r != 0) {
-        fprintf(stderr, "make: %s: %s\n", *step.shell, strerror(r > 0 ? r : -r));
         child_close(child);
-        return 127;
+        return cannot_start(&step, r > 0 ? r : -r);
     }
     while (child->running) {
         struct pollfd signals = {.fd = child->signals, .events = POLLIN};

@@ -3,7 +3,7 @@
 // `nvtxt-send --steps -- make`: each command line that make runs, a sub-make's too, becomes a
 // range. The variable GPATH of make's environment leads GNU make to a folder of our own in $TMPDIR,
 // and each command line's end arrives as lines of NVTXT on a FIFO there. What the line starts finds
-// the line's range in NVTXT_PARENT.
+// the line's range in NVTXT_PARENT. What make's function shell runs is no step: it has no target.
 //
 //   nvtxt-send   a link to this program
 //   step         a shell script that starts it instead of the command line

@@ -235,6 +235,18 @@ def test_lines_of_sub_makes_are_there_too():
         equal(len(found), 8)
 
 
+def test_what_the_function_shell_runs_is_no_step():
+    have_make()
+    with Daemon() as daemon, Folder() as folder:
+        os.makedirs(folder.name("sub"))
+        folder.write("Makefile", "A := $(shell echo read)\nall:\n\t@echo $(A) $(shell echo 'a b'; false)\n"
+                                 "\t@$(MAKE) -s --no-print-directory -C sub\n")
+        folder.write("sub/Makefile", "all: x/y\nx/%: ; @echo $@ $(shell echo $@)\n")
+        equal(both(daemon, folder), (0, "read a b\nx/y x/y\n", ""))
+        equal(sorted(step["command"] for step in steps(daemon)),
+              ["echo read a b", "echo x/y x/y", "make -s --no-print-directory -C sub"])
+
+
 def test_failures_are_makes_own():
     have_make()
     with Daemon() as daemon, Folder() as folder:
