@@ -221,11 +221,17 @@ size_t report_mask_ipv6(const char *at, const char *end) {
     return whole && !goes_on && has_digit(at, len) ? ended(at, end, len) : 0;
 }
 
+// An address may begin as a clock does: 52:54:00:12:34:56.
+static size_t clock_or_address(const char *at, const char *end) {
+    size_t len = clock_of(at, end);
+    return len > 0 ? mac(at, end) ?: report_mask_ipv6(at, end) ?: len : 0;
+}
+
 // What begins with a digit, with a capital letter as months and days do, or with a letter of a
 // hexadecimal number can be one.
 size_t report_mask_thing(const char *at, const char *end) {
     if (is_digit(*at)) {
-        size_t len = iso(at, end) ?: clock_of(at, end) ?: day_first(at, end);
+        size_t len = iso(at, end) ?: clock_or_address(at, end) ?: day_first(at, end);
         len = len ?: hex_number(at, end) ?: ipv4(at, end);
         if (len > 0) {
             return len;

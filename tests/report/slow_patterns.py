@@ -17,6 +17,7 @@ def compiled(*parts):
     return re.compile(b"".join(parts))
 
 
+MAC = compiled(rb"[0-9a-fA-F]{2}(?:([:-])[0-9a-fA-F]{2})(?:\1[0-9a-fA-F]{2}){4}", END, rb"(?!\1[0-9A-Za-z])")
 THINGS = [
     compiled(rb"\d{4}([-/])\d\d\1\d\d(?:[T ]", CLOCK, rb")?", END),
     compiled(CLOCK),
@@ -25,7 +26,6 @@ THINGS = [
     compiled(rb"0[xX][0-9a-fA-F]+", END),
     compiled(IPV4),
     compiled(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", END),
-    compiled(rb"[0-9a-fA-F]{2}(?:([:-])[0-9a-fA-F]{2})(?:\1[0-9a-fA-F]{2}){4}", END, rb"(?!\1[0-9A-Za-z])"),
 ]
 NUMBER = re.compile(rb"\d+(?:[.,]\d+)*(?:[eE][+-]?\d+(?![0-9A-Za-z]))?")
 HEX = re.compile(rb"[0-9a-fA-F]{7,}\Z")
@@ -59,11 +59,13 @@ def ipv6(text, at):
 
 
 def thing(text, at):
-    for pattern in THINGS:
-        found = pattern.match(text, at)
-        if found:
-            return len(found.group())
-    return ipv6(text, at) if re.match(rb"[0-9a-fA-F]", text[at:at + 1]) else 0
+    """Addresses first: 52:54:00:12:34:56 begins as a clock does."""
+    found = MAC.match(text, at)
+    if found:
+        return len(found.group())
+    size = ipv6(text, at) if re.match(rb"[0-9a-fA-F]", text[at:at + 1]) else 0
+    found = next(filter(None, (pattern.match(text, at) for pattern in THINGS)), None)
+    return size or (len(found.group()) if found else 0)
 
 
 def word_at(text, at):
@@ -143,7 +145,9 @@ PIECES = ["request", "took", "ms", "GET", "k8s", "eth0", "x86_64", "1h30m", "don
           "2026-11-24 01:02:03.5 +0100", "2026-11-24Tx", "Nov 24 01:02:03", "Nov  4 01:02:03", "Tue Nov 24 01:02:03 2026",
           "Tue, 24 Nov 2026 01:02:03 GMT", "24/Nov/2026:01:02:03 +0000", "24-Nov-2026", "Mon", "Mon, x", "March 4",
           "10.0.0.1", "256.1.1.1", "10.0.0.1.5", "10.0.0.1:80", "1.2.3", "v1.2.3-rc4", "::1", "fe80::1", "fe80::1:", "::",
-          "a::b", "1::2::3", "2001:db8:0:0:0:0:0:1", "::ffff:10.0.0.1", "10:20:30:40:50:60", "01-23-45-67-89-ab",
+          "a::b", "1::2::3", "2001:db8:0:0:0:0:0:1", "::ffff:10.0.0.1", "10:20:30:40:50:60",
+          "52:54:00:1a:2b:3c", "10:20:30::1", "1:02:03:4:5:6:7:8", "12:30:45:x",
+          "01-23-45-67-89-ab",
           "01:23:45:67:89:ab:cd", "123e4567-e89b-12d3-a456-426614174000", "123e4567-e89b-12d3-a456-42661417400",
           '"quoted"', '"a \\" b"', '""', "'x y'", "''", "`z'", "`w`", "‘curl’", "“curl 2”", "‘open", '"open', "'open", "`open",
           '{"msg":"job 5 done","n":12}', '{ "a b" : "x", "level" : "e" }', 'msg="it took 3 s" id="9"', "level=info",
