@@ -120,13 +120,13 @@ struct region_head {
     _Atomic uint32_t pid;  // the same, until the process has ended in order: then 0
     uint32_t pid_space;    // number of the name space of `pid`; 0: not known
     _Atomic uint32_t expiry;
-    _Atomic uint32_t session;            // sessions[session & 1] is in force
-    uint64_t ring_bytes, window_bytes;   // powers of two
-    char name[256];                      // what the store calls the source; ends with NUL
-    char socket[108];          // of the daemon that it speaks to; "" when it has found none
-    uint16_t is_tsc;           // the clock of the records
-    uint16_t levels;           // payloads of marks are severities
-    _Atomic int64_t offset_ns; // CLOCK_REALTIME less the clock of the records
+    _Atomic uint32_t session;          // sessions[session & 1] is in force
+    uint64_t ring_bytes, window_bytes; // powers of two
+    char name[256];                    // what the store calls the source; ends with NUL
+    char socket[108];                  // of the daemon that it speaks to; "" when it has found none
+    uint16_t is_tsc;                   // the clock of the records
+    uint16_t levels;                   // payloads of marks are severities
+    _Atomic int64_t offset_ns;         // CLOCK_REALTIME less the clock of the records
     _Atomic uint32_t strings, domains, names, chunks;
     _Atomic uint64_t text_bytes;
     _Atomic uint64_t lost[LOSSES]; // calls that were dropped
