@@ -2,7 +2,7 @@
 //
 // One command line of make: started in the place of the shell, which runs as our child. At its end
 // the lines of its range go into the FIFO in one write, so they are never longer than PIPE_BUF.
-// What is too long for that is cut: first the command in the JSON.
+// The command in the JSON is cut until they fit.
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>

@@ -342,7 +342,8 @@ static enum outcome run_session(struct journal_job *job) {
 enum outcome send_journal(struct send_arguments *args, struct term *term) {
     struct journal_job job = {
         .args = args, .term = term, .fd = -1, .until_ms = -1, .state = {.fd = -1}};
-    job.input = (struct input){.name = args->name ?: args->journal.source ?: "journal", .fd = -1, .ended = true};
+    const char *name = args->name ?: args->journal.source ?: "journal";
+    job.input = (struct input){.name = name, .fd = -1, .ended = true};
     args->transfer.text = &args->text;
     args->transfer.renews = true;
     args->journal.units = args->units.words;

@@ -85,8 +85,7 @@ int report_pattern_table(struct report_table *table, struct report_patterns *pat
 void report_pattern_json(struct report_json *json, struct report_patterns *patterns,
                          const struct report_pattern_view *view);
 
-// ---- Whether something comes more often than before, or only by chance (burst.c)
-// -----------------
+// ---- Whether something comes more often than before (burst.c) -----------------------------------
 
 #define REPORT_BURST_TIMES 5      // as often, for the same time
 #define REPORT_BURST_CHANCE 0.001 // that as many come in the span if nothing has changed

@@ -97,7 +97,7 @@ static int count_lines(struct bursts *bursts) {
 
 // ---- What is said -------------------------------------------------------------------------------
 
-// More than what is before says that it is new.
+// A pattern of which no bad line came before is new.
 static bool is_finding(const struct bursts *bursts, const struct report_pattern *pattern,
                        uint64_t before) {
     return before == 0 ||

@@ -4,14 +4,14 @@
 // them, and so costs n log n, also where ranges cross, where a token has many keys beside it, and
 // where parents are a circle:
 //
-// - `walk` is a loop: it places an event under the range on top, or takes away a range that is
-// over.
-//   What is under the top stands in `rest`, 40 bytes a range.
-// - `found` says what a token means to a user: the rows of its key and of the key "run", and the
-//   source, whose own parent counts when there is neither; `under` follows those.
-// - `links` are the parents of ranges with keys. Only such ranges can be parents in other
-// processes,
-//   so only they can be a circle; `sound` are those that lead to an end.
+// `walk` is a loop: it places an event under the range on top, or takes away a range that is over.
+// What is under the top stands in `rest`, 40 bytes a range.
+//
+// `found` says what a token means to a user: the rows of its key and of the key "run", and the
+// source, whose own parent counts when there is neither; `under` follows those.
+//
+// `links` are the parents of ranges with keys. Only such ranges can be parents in other processes,
+// so only they can be a circle; `sound` are those that lead to an end.
 //
 // SQLite makes an index of a materialized table only where both sides of a comparison have the same
 // affinity: so there are casts.
