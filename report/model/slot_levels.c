@@ -19,13 +19,14 @@ static int by_time(const void *left, const void *right) {
     return NVTXT_ORDER(a->at, b->at) ?: NVTXT_ORDER(a->by, b->by);
 }
 
+// At one time ends come first, so what has no length must not be among them.
 static size_t list_changes(struct change *changes, const struct report_builds *builds,
                            const struct report_build *build) {
     const struct report_event *events = builds->model->capture->events;
     size_t count = 0;
     for (size_t i = build->first_held; i < build->first_held + build->held_count; i++) {
         const struct report_held *held = &builds->held[i];
-        if (report_is_timed(&events[builds->steps[held->step].event])) {
+        if (held->to > held->from && report_is_timed(&events[builds->steps[held->step].event])) {
             changes[count++] = (struct change){held->from, 1, held->step};
             changes[count++] = (struct change){held->to, -1, held->step};
         }

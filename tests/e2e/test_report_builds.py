@@ -73,6 +73,18 @@ def test_slots_say_what_ran_alone():
             (2, 30, None, "make -j2")])
 
 
+def test_a_step_without_length_is_no_time_of_a_slot():
+    with Folder() as folder:
+        store = Store()
+        source = store.source()
+        for start, end, text, key in ((10, 10, "true", "k1"), (20, 30, "cc a.c", "k2")):
+            store.range(source, start, end, text, start, key=key, parent=store.token(source, "run"))
+        store.range(source, 0, 40, "make", 5, key="run")
+        made = rows("slots", store.save(folder, "a.sqlite"))
+        equal([(row["Busy"], row["Time (ns)"], row["Alone"]) for row in made],
+              [(0, 30, None), (1, 10, None), (1, 10, "cc a.c")])
+
+
 def own_times(build):
     """{key: the moments in which the step has no step directly below it that runs}"""
     below = collections.defaultdict(list)
