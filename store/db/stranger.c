@@ -29,11 +29,14 @@ int store_stranger_guard(sqlite3 *db) {
     return rc;
 }
 
+// Views and virtual tables have no page, and only a table without rowids is an index itself. The
+// table table_list says it, too, but makes SQLite work out the columns of all views.
 int store_stranger_is_odd(sqlite3 *db, bool *odd) {
     int64_t found = 0;
     int rc = store_sql_int(db,
-                           "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND "
-                           "name = 'NVTX_EVENTS' COLLATE NOCASE AND (type <> 'table' OR wr)",
+                           "SELECT count(*) FROM main.sqlite_master m WHERE type IN ('table', "
+                           "'view') AND name = 'NVTX_EVENTS' COLLATE NOCASE AND (rootpage = 0 OR "
+                           "EXISTS (SELECT 1 FROM pragma_index_info(m.name, 'main')))",
                            &found);
     *odd = found > 0;
     return rc;

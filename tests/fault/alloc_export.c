@@ -198,7 +198,7 @@ static void all_allocations(const struct export_options *options, unsigned strid
 int main(void) {
     static const char *const formats[] = {"chrome", "csv",      "jsonl", "nvtxt",
                                           "otlp",   "perfetto", "nsys"};
-    unsigned stride = fault_stride(101, 499);
+    unsigned stride = fault_stride(47, 499);
     alloc_install();
     term_init(&term, "test");
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
