@@ -35,6 +35,14 @@ Test(shown, a_long_one_loses_its_middle) {
                                                 "e\xCC\x81");
 }
 
+Test(shown, a_wide_character_at_the_cut_is_left_out) {
+    cr_assert_str_eq(fit("ab\xE6\x97\xA5\xE6\x97\xA5\xE6\x97\xA5"
+                         "cd",
+                         6),
+                     "ab\xE2\x80\xA6"
+                     "cd");
+}
+
 Test(shown, a_line_end_with_its_blanks_is_one_blank) {
     cr_assert_str_eq(fit("a\n\t\tb  c \n d", 40), "a b  c d");
     cr_assert_str_eq(fit("    deep", 40), "    deep");
