@@ -246,6 +246,15 @@ static inline int64_t report_given_end(const struct report_capture *capture,
     return backward ? capture->more[event->more].given_end : event->end;
 }
 
+// Whether a source has lines of logs.
+static inline bool report_has_logs(const struct report_capture *capture) {
+    size_t i = 0;
+    while (i < capture->source_count && !capture->sources[i].has_levels) {
+        i++;
+    }
+    return i < capture->source_count;
+}
+
 // Whether it is a line of a log: a mark of a source with levels.
 static inline bool report_is_line(const struct report_capture *capture,
                                   const struct report_event *event) {

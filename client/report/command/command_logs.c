@@ -7,17 +7,8 @@
 
 // ---- Patterns -----------------------------------------------------------------------------------
 
-static bool has_logs(const struct report_capture *capture) {
-    for (size_t i = 0; i < capture->source_count; i++) {
-        if (capture->sources[i].has_levels) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void say_none(struct report_job *job) {
-    term_say(job->term, has_logs(job->capture)
+    term_say(job->term, report_has_logs(job->capture)
                             ? "note: no line of a log is selected"
                             : "note: there are no logs: no source has levels. nvtxt-send --text "
                               "FILE records one");
@@ -96,7 +87,7 @@ static int write_values(struct report_job *job, const struct report_values *valu
 }
 
 static void say_no_line(struct report_job *job, const struct report_values *values) {
-    if (!has_logs(job->capture)) {
+    if (!report_has_logs(job->capture)) {
         say_none(job);
         return;
     }

@@ -247,14 +247,6 @@ static void put_command(struct report_job *job, const char *command, const char 
     nvtxt_out_deinit(&line);
 }
 
-static bool has_logs(const struct report_capture *capture) {
-    bool has = false;
-    for (size_t i = 0; i < capture->source_count && !has; i++) {
-        has = capture->sources[i].has_levels;
-    }
-    return has;
-}
-
 static bool has_builds(const struct report_job *job) {
     static const struct report_stats_options options = {.percentile_count = 0};
     const struct report_stats_report *report = report_stats_find("step_tree");
@@ -274,7 +266,7 @@ static void put_next(struct report_job *job, bool any_range) {
         const char *command, *text;
     } all[] = {
         {has_builds(job), "stats -r step_tree", "the build as a tree"},
-        {has_logs(job->capture), "logs", "patterns of the lines of logs"},
+        {report_has_logs(job->capture), "logs", "patterns of the lines of logs"},
         {any_range, "stats", "all names with their times"},
         {true, "events", "events one by one"},
         {true, "report", "sections and all rules"},
