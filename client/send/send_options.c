@@ -277,8 +277,7 @@ static const char *find_journal_contradiction(const struct send_arguments *args,
     }
     if (args->spool || args->transfer.drop || args->transfer.repeat || args->transfer.new_session) {
         return "--journal needs no --spool, --on-full, --session or --new-session: the journal "
-               "keeps "
-               "its entries, and --state the place in it";
+               "keeps its entries, and --state the place in it";
     }
     if (args->has_pid || args->text.has_stamp) {
         return "--journal takes no --pid and no --time-format: entries have their own process and "

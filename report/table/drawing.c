@@ -217,7 +217,7 @@ struct nvtxt_slice report_drawing_cell(struct report_drawing *drawing, size_t in
     case REPORT_LOOK_DIGITS:
         if (column->most / column->unit.ns >= LARGE || (column->unit.ns == 1 && is_integer(cell))) {
             report_number_real(text, round(number_of(cell) / column->unit.ns));
-            text[strlen(text) - 2] = '\0'; // ".0"
+            text[strcspn(text, ".")] = '\0'; // "inf" has none
         } else {
             *decimals = nvtxt_shown_digits(text, number_of(cell) / column->unit.ns);
         }
