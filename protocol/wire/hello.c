@@ -267,7 +267,7 @@ static int read_line(struct nvtxt_slice line, struct nvtxt_hello *hello, char *w
         return r;
     }
     if (!json_is_object(root)) {
-        bool no_reason = root || !*error.text;
+        bool no_reason = root || text.len == 0;
         json_decref(root);
         return fault(why, size, NVTXT_HELLO_MALFORMED,
                      no_reason ? "what follows " NVTXT_HELLO_PREFIX " is not a JSON object"
