@@ -99,7 +99,7 @@ static int write_temp(const char *temp, const struct nvtxt_buf *all) {
 
 static int replace_file(struct journal_state *state, const struct nvtxt_buf *all) {
     char temp[PATH_MAX];
-    if (snprintf(temp, sizeof(temp), "%s.new", state->path) >= (int)sizeof(temp)) {
+    if (snprintf(temp, sizeof(temp), "%s.nvtxt-new", state->path) >= (int)sizeof(temp)) {
         return nvtxt_origin(-ENAMETOOLONG);
     }
     int fd = write_temp(temp, all);

@@ -2,7 +2,7 @@
 //
 // One command line of make: started in the place of the shell, which runs as our child. At its end
 // the lines of its range go into the FIFO in one write, so they are never longer than PIPE_BUF.
-// The command in the JSON is cut until they fit.
+// The command in the JSON is cut until they fit; if that is not enough, the JSON is left out.
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -118,6 +118,9 @@ static void make_lines(const struct step *step, struct nvtxt_buf *lines) {
         command -= nvtxt_min(command, over / 4 + 8); // a byte may have become four
         lines->len = head;
         add_json(lines, step, command);
+    }
+    if (lines->len + after.len > PIPE_BUF) {
+        lines->len = head; // a folder of bytes that take seven each: the range goes without JSON
     }
     nvtxt_buf_add(lines, after.data, after.len);
     lines->failed = lines->failed || nvtxt_buf_failed(&after);

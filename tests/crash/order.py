@@ -434,7 +434,7 @@ def test_the_places_of_a_journal():
                                     env=io_log.recording(log))
         lib.equal((status, err), (0, ""))
         judge(log, lambda: [Placed(state)],
-              [r"state\.new", "/state", re.escape(folder.name("s"))])
+              [r"state\.nvtxt-new", "/state", re.escape(folder.name("s"))])
 
 
 lib.run(globals())

@@ -276,6 +276,19 @@ def test_a_long_line_is_cut_and_says_so():
         assert len(command) > 700, len(command)
 
 
+def test_a_folder_that_leaves_no_room_costs_the_json_alone():
+    have_make()
+    with Daemon() as daemon, Folder() as folder:
+        odd = "/".join(["\x01" * 200] * 3)  # a byte of it takes seven on the way
+        folder.write("Makefile", "all:\n\t@: step\n")
+        os.makedirs(os.path.join(folder.path, odd))
+        os.rename(folder.name("Makefile"), os.path.join(folder.path, odd, "Makefile"))
+        equal(make(daemon, folder, "-s", "-C", odd), (0, "", ""))
+        assert ": step" in ranges(daemon), ranges(daemon)
+        equal(daemon.query("SELECT jsonText FROM NVTX_EVENTS WHERE text = ': step'"), [(None,)])
+        equal(daemon.query("SELECT errors, warnings FROM NVTXT_SOURCES WHERE kind = 'session'"), [(0, 0)])
+
+
 def test_many_lines_at_once_all_arrive():
     have_make()
     with Daemon() as daemon, Folder() as folder:
