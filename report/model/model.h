@@ -75,8 +75,8 @@ static inline uint32_t report_shown_under(const struct report_model *model, uint
     return parent == REPORT_NONE && model->parents.under ? model->parents.under[event] : parent;
 }
 
-// Whether trees have a node for it: push/pop ranges, and start/end ranges that have a parent in
-// another process, or are one.
+// Whether trees have a node for it: push/pop ranges, and start/end ranges that have a token of a
+// parent in another process, wherever it leads, or are such a parent.
 static inline bool report_is_in_tree(const struct report_model *model, uint32_t event) {
     uint8_t kind = model->capture->events[event].kind;
     return kind == REPORT_PUSH_POP ||

@@ -86,8 +86,10 @@ static int bind_keys(struct finder *finder) {
     }
     qsort_r(rows, capture->key_count, sizeof(*rows), by_row, capture);
     for (size_t i = 0; i < finder->capture->event_count; i++) {
-        finder->key_of[i] = key_of_event(capture, rows, &capture->events[i]);
-        if (finder->key_of[i] != REPORT_NONE && report_is_range(&capture->events[i])) {
+        bool may_have = capture->events[i].kind == REPORT_START_END; // else a stranger's store
+        finder->key_of[i] =
+            may_have ? key_of_event(capture, rows, &capture->events[i]) : REPORT_NONE;
+        if (finder->key_of[i] != REPORT_NONE) {
             capture->keys[finder->key_of[i]].event = (uint32_t)i;
         }
     }
@@ -185,7 +187,8 @@ static struct target look_up(const struct finder *finder, struct nvtxt_slice tok
     named.near = named.near == finder->session_count ? named.first : named.near;
     struct nvtxt_slice text = {colon + 1, token.len - wanted.session.len - 1};
     const struct report_range_key *key = find_key(finder, &named, text);
-    if (key && key->event != REPORT_NONE) {
+    bool is_own_run = key && key->event == event && nvtxt_slice_equal(text, NVTXT_SLICE("run"));
+    if (key && key->event != REPORT_NONE && !is_own_run) {
         return (struct target){.event = key->event};
     }
     const struct report_range_key *run =
@@ -195,7 +198,7 @@ static struct target look_up(const struct finder *finder, struct nvtxt_slice tok
     }
     none = (struct target){.event = REPORT_NONE,
                            .next = capture->sources[finder->sessions[named.first]].parent};
-    if (key && key->parent.data) { // not loaded: what it was under itself
+    if (key && key->parent.data && !is_own_run) { // not loaded: what it was under itself
         none.next = key->parent;
     }
     return none;
@@ -232,16 +235,16 @@ static void find_under(struct finder *finder, uint32_t event) {
     }
     const struct report_source *source = &finder->capture->sources[of->source];
     uint32_t key = finder->key_of[event];
-    if (key != REPORT_NONE && finder->capture->keys[key].parent.data) {
+    bool has_own = key != REPORT_NONE && finder->capture->keys[key].parent.data;
+    bool has_token = has_own || source->parent.data; // it may lead to no row: that was killed
+    if (has_own) {
         finder->parents->under[event] =
             resolve(finder, finder->capture->keys[key].parent, source, event, &unknown);
-    } else if (source->parent.data) {
+    } else if (has_token) {
         finder->parents->under[event] = resolve_source(finder, of->source, event, &unknown);
     }
-    bool is_node =
-        of->kind == REPORT_START_END && (unknown || finder->parents->under[event] != REPORT_NONE);
     finder->parents->unknown += unknown;
-    finder->parents->in_tree[event] |= is_node;
+    finder->parents->in_tree[event] |= of->kind == REPORT_START_END && has_token;
     if (finder->parents->under[event] != REPORT_NONE && report_is_range(of)) {
         finder->parents->in_tree[finder->parents->under[event]] = true;
     }
@@ -249,49 +252,41 @@ static void find_under(struct finder *finder, uint32_t event) {
 
 // ---- Cycles -------------------------------------------------------------------------------------
 
-static uint32_t shown_under(const struct finder *finder, uint32_t event) {
-    uint32_t parent = finder->lane_parents[event];
-    return parent == REPORT_NONE ? finder->parents->under[event] : parent;
-}
+enum mark { UNSEEN, ON_WAY, SOUND, CIRCLING };
 
-enum mark { UNSEEN, ON_WAY, SEEN };
-
-// The way met an event that it passed: the last step to another process is taken back.
-static void cut(struct report_parents *parents, const uint32_t *way, size_t count) {
-    while (count > 0 && parents->under[way[count - 1]] == REPORT_NONE) {
-        count--;
+// Marks all on the way up from an event: whether it ends.
+static void mark_way(const struct report_parents *parents, uint32_t event, uint8_t *marks) {
+    uint32_t at = event;
+    while (at != REPORT_NONE && marks[at] == UNSEEN) {
+        marks[at] = ON_WAY;
+        at = parents->under[at];
     }
-    if (count > 0) {
-        parents->under[way[count - 1]] = REPORT_NONE;
-        parents->was_cycle = true;
+    uint8_t mark = at == REPORT_NONE ? SOUND : marks[at] == ON_WAY ? CIRCLING : marks[at];
+    for (at = event; at != REPORT_NONE && marks[at] == ON_WAY; at = parents->under[at]) {
+        marks[at] = mark;
     }
 }
 
-static int cut_cycles(const struct finder *finder, uint8_t *marks) {
+static bool began_before(const struct report_event *a, const struct report_event *b) {
+    int order = NVTXT_ORDER(a->start, b->start) ?: NVTXT_ORDER(a->store, b->store);
+    return (order ?: NVTXT_ORDER(a->row, b->row)) < 0;
+}
+
+// As NVTXT_TREE has it: of ranges with keys that are in a cycle or under one, a parent that did not
+// begin earlier is none. Only such ranges are parents.
+static void cut_cycles(const struct finder *finder, uint8_t *marks) {
     struct report_parents *parents = finder->parents;
-    uint32_t *way = NULL;
-    size_t room = 0;
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < finder->capture->event_count; i++) {
-        size_t count = 0;
-        uint32_t at = (uint32_t)i;
-        while (r == 0 && at != REPORT_NONE && marks[at] == UNSEEN) {
-            r = nvtxt_grow(&way, &room, count + 1, sizeof(*way));
-            if (r == 0) {
-                marks[at] = ON_WAY;
-                way[count++] = at;
-                at = shown_under(finder, at);
-            }
-        }
-        if (r == 0 && at != REPORT_NONE && marks[at] == ON_WAY) {
-            cut(parents, way, count);
-        }
-        while (count > 0) {
-            marks[way[--count]] = SEEN;
+    const struct report_event *events = finder->capture->events;
+    for (size_t i = 0; i < finder->capture->event_count; i++) {
+        mark_way(parents, (uint32_t)i, marks);
+    }
+    for (size_t i = 0; i < finder->capture->event_count; i++) {
+        if (marks[i] == CIRCLING && finder->key_of[i] != REPORT_NONE &&
+            !began_before(&events[parents->under[i]], &events[i])) {
+            parents->under[i] = REPORT_NONE;
+            parents->was_cycle = true;
         }
     }
-    free(way);
-    return r;
 }
 
 // ---- Own times ----------------------------------------------------------------------------------
@@ -350,8 +345,10 @@ static int find_all(struct finder *finder, uint8_t *marks) {
     for (size_t i = 0; r == 0 && i < capture->event_count; i++) {
         find_under(finder, (uint32_t)i);
     }
-    r = r ?: cut_cycles(finder, marks);
-    r = r ?: find_own_times(finder);
+    if (r == 0) {
+        cut_cycles(finder, marks);
+        r = find_own_times(finder);
+    }
     if (r == 0) {
         inherit(finder);
     }

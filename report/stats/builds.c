@@ -9,8 +9,9 @@
 #include "report/stats/group.h"
 
 int report_building_init(struct report_building *building, struct report_table *table,
-                         const struct report_model *model) {
-    *building = (struct report_building){.table = table};
+                         const struct report_model *model,
+                         const struct report_stats_options *options) {
+    *building = (struct report_building){.table = table, .options = options};
     int r = report_builds_init(&building->builds, model);
     table->owned = building->names = report_name_texts(model->capture);
     r = building->names ? r : nvtxt_origin(-ENOMEM);
@@ -22,7 +23,7 @@ int report_building_init(struct report_building *building, struct report_table *
 
 int report_building_end(struct report_building *building, int r) {
     const struct report_model *model = building->builds.model;
-    r = r ?: report_note_parents(building->table, model);
+    r = r ?: report_note_parents(building->table, model, building->options->parents_said);
     report_builds_deinit(&building->builds);
     return r;
 }
@@ -139,8 +140,7 @@ static int put_build(struct slots *slots, const struct report_build *build) {
 int report_slots(struct report_table *table, const struct report_model *model,
                  const struct report_stats_options *options) {
     struct report_building building;
-    (void)options;
-    int r = report_building_init(&building, table, model);
+    int r = report_building_init(&building, table, model, options);
     size_t names = model->capture->name_count + 1;
     struct slots slots = {.building = &building,
                           .alone = calloc(names, sizeof(uint64_t)),

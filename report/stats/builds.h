@@ -8,13 +8,15 @@
 
 struct report_building {
     struct report_builds builds;
-    struct report_table *table; // borrowed
-    struct nvtxt_slice *names;  // of the table
+    struct report_table *table;                 // borrowed
+    const struct report_stats_options *options; // borrowed
+    struct nvtxt_slice *names;                  // of the table
 };
 
 // Adds a note when there is no build. Returns 0 or -ENOMEM; call the end after both, with that.
 int report_building_init(struct report_building *building, struct report_table *table,
-                         const struct report_model *model);
+                         const struct report_model *model,
+                         const struct report_stats_options *options);
 // Adds the notes about parents. Returns `r` if it is not 0; else 0 or -ENOMEM.
 int report_building_end(struct report_building *building, int r);
 

@@ -120,8 +120,7 @@ static int put_build(struct finder *finder, const struct report_build *build) {
 int report_critical_path(struct report_table *table, const struct report_model *model,
                          const struct report_stats_options *options) {
     struct finder finder = {0};
-    (void)options;
-    int r = report_building_init(&finder.building, table, model);
+    int r = report_building_init(&finder.building, table, model, options);
     const struct report_builds *builds = &finder.building.builds;
     size_t count = builds->step_count + 3;
     finder.first = malloc(count * sizeof(*finder.first));

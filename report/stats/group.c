@@ -68,8 +68,14 @@ size_t report_count_open(const struct report_model *model, unsigned kinds) {
     return open;
 }
 
-int report_note_parents(struct report_table *table, const struct report_model *model) {
+int report_note_parents(struct report_table *table, const struct report_model *model, bool *said) {
     size_t unknown = model->parents.unknown;
+    if (said && *said) {
+        return 0;
+    }
+    if (said) {
+        *said = true;
+    }
     int r = unknown == 0 ? 0
                          : report_table_note(table,
                                              "the parent of %zu %s in another process is unknown: "

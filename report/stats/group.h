@@ -29,8 +29,9 @@ static inline size_t report_group_size(const struct report_groups *groups, size_
 }
 
 // Adds notes of parents in other processes that are unknown, and of a cycle of them that was cut.
+// `*said`: another table has them, so this one does not; it is set here. NULL: there is no other.
 // Returns 0 or -ENOMEM.
-int report_note_parents(struct report_table *table, const struct report_model *model);
+int report_note_parents(struct report_table *table, const struct report_model *model, bool *said);
 
 // The number of selected open ranges of these kinds (bits, see report/model/spans.h).
 size_t report_count_open(const struct report_model *model, unsigned kinds);

@@ -98,6 +98,7 @@ struct report_stats_options {
     size_t percentile_count;
     size_t most_rows;           // of nvtx_tree; 0: all. The table says how many were left out
     struct report_paths *paths; // of nvtx_tree; filled if not NULL, zeroed but for `most`
+    bool *parents_said; // of several tables, the first one has the notes of parents; NULL: each
 };
 
 // A function that fills the table. It gets one with its columns and without rows: with

@@ -250,8 +250,7 @@ static int make(struct tree *tree) {
 int report_step_tree(struct report_table *table, const struct report_model *model,
                      const struct report_stats_options *options) {
     struct tree tree = {0};
-    (void)options;
-    int r = report_building_init(&tree.building, table, model);
+    int r = report_building_init(&tree.building, table, model, options);
     r = r ?: make(&tree);
     free(tree.nodes);
     free(tree.node_of);

@@ -502,7 +502,7 @@ static int fill_table(struct report_table *table, const struct report_model *mod
     free(tree.above);
     nvtxt_hash_deinit(&tree.by_text);
     nvtxt_hash_deinit(&tree.paths);
-    r = r ?: report_note_parents(table, model);
+    r = r ?: report_note_parents(table, model, options->parents_said);
     return r ?: report_note_open(table, model, REPORT_KIND(REPORT_PUSH_POP), "left out");
 }
 

@@ -143,10 +143,12 @@ int report_command_stats(struct report_job *job) {
     for (size_t i = 0; i < words->count; i++) {
         percentiles[i] = strtod(words->words[i], NULL);
     }
+    bool parents_said = false;
     r = write_reports(job, &(struct report_stats_options){
                                .percentiles = percentiles,
                                .percentile_names = (const char *const *)words->words,
                                .percentile_count = words->count,
+                               .parents_said = &parents_said,
                            });
     free(percentiles);
     return r;
