@@ -326,9 +326,9 @@ size_t report_drawing_width(const struct report_drawing *drawing, size_t name, s
 // Columns that a narrow screen does without first, by their titles; of all others the last ones.
 static size_t rank_of(const char *title) {
     static const char *const titles[] = {
-        "RangeStack", "ParentId",   "RangeId",   "NumChild", "Row",      "StdDev",
-        "Min",        "Style",      "Base Self", "New Self", "Base Avg", "New Avg",
-        "z",          "Base Count", "New Count", "End",      "Max",      "Med",
+        "RangeStack", "ParentId",   "RangeId",   "NumChild",  "Row",      "StdDev",   "Min",
+        "Style",      "Levels",     "First",     "Base Self", "New Self", "Base Avg", "New Avg",
+        "z",          "Base Count", "New Count", "End",       "Max",      "Med",
     };
     size_t i = 0, count = sizeof(titles) / sizeof(titles[0]);
     while (i < count && strcmp(titles[i], title) != 0) {
