@@ -78,7 +78,8 @@ class Run:
             store, "SELECT domainId, kind, handle, name FROM NVTXT_RESOURCES"))
         self.diagnostics = rows(store, "SELECT code, message, excerpt FROM NVTXT_DIAGNOSTICS")
         assert not self.diagnostics, self.diagnostics
-        self.losses = rows(store, "SELECT reason, count FROM NVTXT_LOSSES")
+        # Losses are told each second: a slow program has more than one row of a reason.
+        self.losses = rows(store, "SELECT reason, sum(count) FROM NVTXT_LOSSES GROUP BY reason")
 
     def got(self, *names):
         """What the events have in these columns."""
