@@ -3,6 +3,7 @@
 // A cursor is looked for among all entries first, and then again among the wanted ones: whoever
 // goes on with other units or levels than before has no gap. Fields are copied, because each call
 // of libsystemd may take the one before away.
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +100,10 @@ static int open_source(struct journal_reader *reader, const char *source) {
     if (stat(source, &status) == 0 && S_ISDIR(status.st_mode)) {
         return tell(reader->lib->sd_journal_open_directory(&reader->journal, source, 0));
     }
-    const char *files[] = {source, NULL};
+    // libsystemd watches the folder of a file, and finds none in a name alone.
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s%s", strchr(source, '/') ? "" : "./", source);
+    const char *files[] = {path, NULL};
     return tell(reader->lib->sd_journal_open_files(&reader->journal, files, 0));
 }
 

@@ -268,6 +268,15 @@ def test_other_units_than_before_are_no_gap():
 
 # ---- Waiting --------------------------------------------------------------------------------------
 
+def test_a_file_of_this_folder_is_followed():
+    with Daemon() as daemon, Folder() as folder:
+        journal.write(folder.name("a.journal"), numbered(0, 3))
+        with running(daemon, "--journal-file", "a.journal", "--follow", "--since", "@0", cwd=folder.path) as client:
+            wait_for(lambda: count(daemon) == 3, "all are stored")
+            client.signal(signal.SIGTERM)
+            client.expect(128 + signal.SIGTERM)
+
+
 def test_who_follows_sleeps_without_an_end():
     def call():  # the system call that it is in, and its arguments
         with open("/proc/%d/syscall" % client.process.pid, encoding="ascii") as file:
