@@ -39,7 +39,8 @@ SET LOCAL lock_timeout = DEFAULT;
 -- ---- Functions -----------------------------------------------------------------------------------
 
 -- The row that a token means which a user said; none: it is unknown. A session without that key has
--- the range of its command, or stands for what it began under itself.
+-- the range of its command, or stands for what it began under itself. Of 100 such sessions, one under
+-- the other, nobody looks further, as nvtxt-report: a store may have a long chain of them.
 CREATE FUNCTION parent_of(store integer, token text, uid bigint)
   RETURNS TABLE (segment bigint, row_id bigint) LANGUAGE plpgsql STABLE
   SET search_path = "nvtxt", pg_temp AS $$
@@ -47,7 +48,7 @@ DECLARE
   said text := token;
   seen text[] := '{}';
 BEGIN
-  WHILE said IS NOT NULL AND said <> ALL (seen) LOOP
+  WHILE said IS NOT NULL AND said <> ALL (seen) AND cardinality(seen) < 100 LOOP
     RETURN QUERY SELECT k.segment, k.row_id FROM sources AS s
       JOIN range_keys AS k ON k.store_id = s.store_id AND k.source_id = s.source_id
       WHERE s.store_id = store AND s.session = split_part(said, ':', 1)

@@ -14,6 +14,7 @@ from parents import run as run_line
 from postgres import database
 from ship import TODAY, Shipper, compare_store, good, role, rows_of, texts, version_2
 from test_export_parents import LINES, keyed, parents_of, random_build
+from test_report_parents import paths
 
 def make_version_2(server):
     server.rows("BEGIN; %s; SELECT nvtxt.make_partitions(%s, %s + 7); COMMIT" % (version_2(), TODAY, TODAY))
@@ -152,6 +153,29 @@ def test_circles_are_cut():
         good("init", "--target", server.target())
         ship(server, store)
         equal(tree(server), wanted_tree({"b": "a", "c": "b", "d": "b"}, names))
+
+
+def test_a_long_chain_of_sessions_without_ranges_is_followed_as_far_as_nvtxt_report_does():
+    with database() as server, Folder() as folder:
+        looks = (1, 2, 99, 100, 101)  # so many sessions are looked at for what is under it
+        store = make_store(folder, {"command.nvtxt": (1, None)}, {"command": ("run", None)},
+                           {"command.nvtxt": run_line("command", 10, 90, 1),
+                            **{"%d.nvtxt" % count: run_line("%d looks" % count, 20, 30, 1 + count)
+                               for count in looks}})
+        sessions = [SESSIONS[0]] + ["%08x-0000-4000-8000-000000000000" % (100 + hop) for hop in range(1, 101)]
+        with changed(store) as there:
+            for above, session in zip(sessions, sessions[1:]):  # of each the range is not there
+                there.execute("INSERT INTO NVTXT_SOURCES (kind, sessionId, peerUid, parent, openedNs, lines, events, "
+                              "warnings, errors) VALUES ('unix', ?, 1000, ?, 0, 0, 0, 0, 0)", (session, above + ":run"))
+            for count in looks:
+                there.execute("UPDATE NVTXT_SOURCES SET peerUid = 1000, parent = ? WHERE name LIKE ?",
+                              (sessions[count - 1] + ":run", "%%/%d.nvtxt" % count))
+        good("init", "--target", server.target())
+        ship(server, store)
+        above = {"%d looks" % count: "command" for count in looks if count <= 100}
+        equal(tree(server), wanted_tree(above, messages_of(store)))
+        in_processes = [row[0] for row in server.rows("SELECT path FROM nvtxt.tree WHERE depth > 0")]
+        equal(sorted(in_processes), sorted(path for path in paths(store) if ";" in path))
 
 
 def test_a_tree_of_a_span_of_time_has_no_other_rows():
