@@ -71,16 +71,31 @@ static void leave_out(struct report_source *source) {
     source->errors = source->warnings = 0;
 }
 
+// Whether the source of a loss was asked for. Sources stand in the order of stores and ids.
+static bool is_of_named(const struct report_capture *capture, const struct report_loss *loss,
+                        const bool *named) {
+    size_t low = 0, high = loss->has_source ? capture->source_count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct report_source *source = &capture->sources[middle];
+        int order =
+            NVTXT_ORDER(source->store, loss->store) ?: NVTXT_ORDER(source->id, loss->source);
+        if (order == 0) {
+            return named[middle];
+        }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
+    }
+    return false;
+}
+
 static void cut_losses(const struct bad_lines *of, struct report_capture *capture,
                        const bool *named) {
     size_t kept = 0;
     for (size_t i = 0; i < capture->loss_count; i++) {
         const struct report_loss *loss = &capture->losses[i];
-        bool fits = of->conditions->selection->sources_count == 0;
-        for (size_t k = 0; loss->has_source && !fits && k < capture->source_count; k++) {
-            const struct report_source *source = &capture->sources[k];
-            fits = named[k] && source->store == loss->store && source->id == loss->source;
-        }
+        bool fits =
+            of->conditions->selection->sources_count == 0 || is_of_named(capture, loss, named);
         if (fits && is_within(of, loss->at_ns, loss->at_ns)) {
             capture->losses[kept++] = *loss;
         }

@@ -5,6 +5,7 @@ import time
 
 from client import Folder, contains
 from lib import Daemon, equal, rows, run, wait_for
+from parents import changed
 from report import make_store, report
 
 BAD = "Nonsense, secret%d\n"
@@ -95,6 +96,25 @@ def test_sources_that_are_not_selected_are_left_out():
             assert "bad.nvtxt" not in text, text
         equal(rules("--source", bad, store)["InputErrors"], "findings")
         equal(rows(store, "SELECT count(*) FROM NVTXT_DIAGNOSTICS"), [(30,)])
+
+
+def test_losses_of_sources_that_are_not_selected_are_left_out():
+    with Folder() as folder:
+        stores = []
+        for store in "ab":  # ids of sources are the same in both
+            files = [write(folder, "%s%d.nvtxt" % (store, n), ranges(n)) for n in range(1, 6)]
+            stores.append(make_store(folder, store + ".sqlite", *files))
+            with changed(stores[-1]) as there:
+                there.execute("INSERT INTO NVTXT_LOSSES SELECT firstNs, id, 1, 1, name, id FROM NVTXT_SOURCES")
+                there.execute("INSERT INTO NVTXT_LOSSES VALUES (1000, NULL, 1, 1, 'of nobody', 9)")
+                there.execute("INSERT INTO NVTXT_LOSSES VALUES (1000, 99, 1, 1, 'of one that went', 9)")
+
+        def lost(*args):
+            return [one["reason"] for one in summary(*args, *stores)["losses"]]
+        equal(len(lost()), 14)
+        for names in (["a1"], ["a3"], ["b5"], ["a2", "b1", "b4"]):
+            files = [folder.name(name + ".nvtxt") for name in names]
+            equal(lost(*("--source=" + file for file in files)), files)
 
 
 def test_people_see_twenty_bad_lines_of_a_source_and_their_number():
