@@ -3,7 +3,6 @@
 // A cursor is looked for among all entries first, and then again among the wanted ones: whoever
 // goes on with other units or levels than before has no gap. Fields are copied, because each call
 // of libsystemd may take the one before away.
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
