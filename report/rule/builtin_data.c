@@ -18,8 +18,39 @@
 
 // ---- ClockSuspicion -----------------------------------------------------------------------------
 
-// A file may hold any times: it was read when it was read.
-static bool is_outside(const struct report_capture *capture, const struct report_event *event) {
+static bool is_early(const struct report_source *source, const struct report_event *event) {
+    return event->start < nvtxt_time_plus(source->opened_ns, -DAY_NS);
+}
+
+// For each source the index of the event that was stored first; NULL when memory is short.
+static uint32_t *first_events(const struct report_capture *capture) {
+    uint32_t *first = malloc((capture->source_count + 1) * sizeof(*first));
+    for (size_t i = 0; first && i < capture->source_count; i++) {
+        first[i] = REPORT_NONE;
+    }
+    for (size_t i = 0; first && i < capture->event_count; i++) {
+        const struct report_event *event = &capture->events[i];
+        uint32_t known = event->source == REPORT_NONE ? REPORT_NONE : first[event->source];
+        if (event->source != REPORT_NONE &&
+            (known == REPORT_NONE || event->row < capture->events[known].row)) {
+            first[event->source] = (uint32_t)i;
+        }
+    }
+    return first;
+}
+
+// A journal, or a log with times in its lines: nvtxt-send has the clock of this machine, so without
+// them its first line cannot be older than its session.
+static bool has_own_times(const struct report_capture *capture, const uint32_t *first,
+                          uint32_t source) {
+    const struct report_source *of = &capture->sources[source];
+    return of->has_levels && nvtxt_slice_equal(of->peer_comm, NVTXT_SLICE("nvtxt-send")) &&
+           is_early(of, &capture->events[first[source]]);
+}
+
+// A file may hold any times: it was read when it was read. So may a log, but none that are to come.
+static bool is_outside(const struct report_capture *capture, const uint32_t *first,
+                       const struct report_event *event) {
     if (event->source == REPORT_NONE) {
         return false;
     }
@@ -27,19 +58,24 @@ static bool is_outside(const struct report_capture *capture, const struct report
     if (nvtxt_slice_equal(source->kind, NVTXT_SLICE("file"))) {
         return false;
     }
-    return event->start < nvtxt_time_plus(source->opened_ns, -DAY_NS) ||
+    return (is_early(source, event) && !has_own_times(capture, first, event->source)) ||
            (source->has_closed && event->end > nvtxt_time_plus(source->closed_ns, DAY_NS));
 }
 
 int report_rule_clock_suspicion(const struct report_builtin_call *call) {
     const struct report_capture *capture = report_metrics_model(call->metrics)->capture;
     const struct report_scope *scope = report_metrics_scope(call->metrics);
+    uint32_t *first = first_events(capture);
     size_t backward = 0, outside = 0;
+    if (!first) {
+        return nvtxt_origin(-ENOMEM);
+    }
     for (size_t i = 0; i < scope->event_count; i++) {
         const struct report_event *event = &capture->events[scope->events[i]];
         backward += (event->flags & REPORT_BACKWARD) != 0;
-        outside += is_outside(capture, event);
+        outside += is_outside(capture, first, event);
     }
+    free(first);
     if (backward > 0) {
         report_build_message(
             call->builder, REPORT_LEVEL_WARNING, NVTXT_SLICE("Backward ranges"),

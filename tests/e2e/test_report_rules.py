@@ -5,7 +5,7 @@ import os
 import sqlite3
 
 from client import Folder, contains, run_client
-from lib import equal, run
+from lib import Daemon, equal, run
 from report import f1, make_store, report
 
 HEAD = "Identifier: '%s' DisplayName: 'N'\n"
@@ -150,6 +150,18 @@ def judged(rule, lines, *options, sql=None):
 
 STEPS = [(1, "step", i * 100, i * 100 + 10) for i in range(4)]
 US = 1000
+
+
+def test_a_log_with_times_of_its_own_is_no_fault_of_a_clock():
+    def check(*args, **more):
+        with Daemon() as daemon:
+            equal(run_client("nvtxt-send", "--socket", daemon.socket, *args, **more)[0], 0)
+            found = json.loads(report("check", "--format=json", daemon.store)[1])["rules"]
+            return [rule["status"] for rule in found if rule["identifier"] == "ClockSuspicion"]
+
+    lines = "2025-11-21T13:00:00Z a\n2025-11-22T13:00:00Z b\n"
+    equal(check("--text", "--time-format", "auto", stdin=lines), ["no-issue"])
+    equal(check(stdin="@Marker, Time, TimeBase, Message\nMarker, 1763730000000000000, Manual, a\n"), ["findings"])
 
 
 def test_each_rule_of_the_package_finds_what_it_is_for():

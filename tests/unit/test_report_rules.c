@@ -619,6 +619,42 @@ Test(package, ClockSuspicion_of_times_outside_the_session) {
     cr_assert_eq(status_of(of_source("file", 0, 0, 0), rule), REPORT_RULE_NO_ISSUE);
 }
 
+// Two marks, stored in the order of their rows, of what `comm` sent from 10 to 20 days.
+static struct world *of_lines(const char *comm, bool has_levels, int64_t first, int64_t second) {
+    static struct report_source source;
+    const struct report_kit_event events[] = {
+        {KIT_EVENT(REPORT_MARK, 1, "a", second, second), .row = 2},
+        {KIT_EVENT(REPORT_MARK, 1, "b", first, first), .row = 1},
+    };
+    struct report_model *model = report_kit_model(events, 2);
+    source = (struct report_source){
+        .id = 1,
+        .name = NVTXT_SLICE("journal"),
+        .kind = NVTXT_SLICE("session"),
+        .peer_comm = nvtxt_slice_of(comm),
+        .has_levels = has_levels,
+        .has_closed = true,
+        .opened_ns = 10 * DAY,
+        .closed_ns = 20 * DAY,
+    };
+    model->capture->sources = &source;
+    model->capture->source_count = 1;
+    model->capture->events[0].source = model->capture->events[1].source = 0;
+    return judged(model, NULL);
+}
+
+Test(package, ClockSuspicion_is_none_of_a_log_with_times_of_its_own) {
+    const char *rule = "ClockSuspicion", *send = "nvtxt-send";
+    cr_assert_eq(status_of(of_lines(send, true, 3 * DAY, 12 * DAY), rule), REPORT_RULE_NO_ISSUE);
+    cr_assert_eq(status_of(of_lines(send, true, 3 * DAY, 2 * DAY), rule), REPORT_RULE_NO_ISSUE);
+    // The clock went back; another program; no log; times to come.
+    cr_assert_eq(status_of(of_lines(send, true, 12 * DAY, 3 * DAY), rule), REPORT_RULE_FINDINGS);
+    cr_assert_eq(status_of(of_lines("python3", true, 3 * DAY, 4 * DAY), rule),
+                 REPORT_RULE_FINDINGS);
+    cr_assert_eq(status_of(of_lines(send, false, 3 * DAY, 4 * DAY), rule), REPORT_RULE_FINDINGS);
+    cr_assert_eq(status_of(of_lines(send, true, 3 * DAY, 22 * DAY), rule), REPORT_RULE_FINDINGS);
+}
+
 Test(package, InputErrors) {
     cr_assert_eq(status_of(of_source("unix", 0, 1, 0), "InputErrors"), REPORT_RULE_FINDINGS);
     cr_assert_eq(status_of(of_source("unix", 0, 0, 0), "InputErrors"), REPORT_RULE_NO_ISSUE);
