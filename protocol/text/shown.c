@@ -121,9 +121,9 @@ size_t nvtxt_shown_fit(char *out, size_t size, struct nvtxt_slice text, size_t c
 
 // Since 1970; `*rest` of a second is not below 0.
 static time_t seconds_of(int64_t ns, int64_t *rest) {
-    int64_t seconds = ns / NVTXT_NS_A_SECOND - (ns % NVTXT_NS_A_SECOND < 0);
-    *rest = ns - seconds * NVTXT_NS_A_SECOND;
-    return (time_t)seconds;
+    int64_t past = ns % NVTXT_NS_A_SECOND;
+    *rest = past < 0 ? past + NVTXT_NS_A_SECOND : past;
+    return (time_t)(ns / NVTXT_NS_A_SECOND - (past < 0));
 }
 
 const char *nvtxt_shown_moment(char out[NVTXT_SHOWN_TIME], int64_t ns, bool utc) {
