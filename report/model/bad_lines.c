@@ -12,7 +12,6 @@
 #include "report/select/conditions.h"
 
 struct bad_lines {
-    const struct report_conditions *conditions;
     int64_t since_ns, until_ns;
 };
 
@@ -89,14 +88,14 @@ static bool is_of_named(const struct report_capture *capture, const struct repor
     return false;
 }
 
+// `named`: the sources that were asked for; NULL: all, and what is of none.
 static void cut_losses(const struct bad_lines *of, struct report_capture *capture,
                        const bool *named) {
     size_t kept = 0;
     for (size_t i = 0; i < capture->loss_count; i++) {
         const struct report_loss *loss = &capture->losses[i];
-        bool fits =
-            of->conditions->selection->sources_count == 0 || is_of_named(capture, loss, named);
-        if (fits && is_within(of, loss->at_ns, loss->at_ns)) {
+        if ((!named || is_of_named(capture, loss, named)) &&
+            is_within(of, loss->at_ns, loss->at_ns)) {
             capture->losses[kept++] = *loss;
         }
     }
@@ -106,7 +105,7 @@ static void cut_losses(const struct bad_lines *of, struct report_capture *captur
 int report_bad_lines_select(struct report_capture *capture,
                             const struct report_conditions *conditions, int64_t since_ns,
                             int64_t until_ns) {
-    const struct bad_lines of = {conditions, since_ns, until_ns};
+    const struct bad_lines of = {since_ns, until_ns};
     const struct report_selection *selection = conditions->selection;
     bool *has_events = calloc(2 * capture->source_count + 1, sizeof(*has_events));
     bool *named = has_events + capture->source_count;
@@ -122,14 +121,15 @@ int report_bad_lines_select(struct report_capture *capture,
     bool by_events = report_selection_looks_at_events(selection);
     for (size_t i = 0; i < capture->source_count; i++) {
         struct report_source *source = &capture->sources[i];
-        named[i] = selection->sources_count == 0 || conditions->sources[i];
-        if (!has_events[i] && (by_events || !named[i] || !touches_span(&of, source))) {
+        bool fits = selection->sources_count == 0 || conditions->sources[i];
+        named[i] = fits && (!by_events || has_events[i]);
+        if (!has_events[i] && (!named[i] || !touches_span(&of, source))) {
             leave_out(source);
         } else if (has_span(&of) && !is_file(source)) {
             cut_diagnostics(&of, source);
         }
     }
-    cut_losses(&of, capture, named);
+    cut_losses(&of, capture, by_events || selection->sources_count > 0 ? named : NULL);
     free(has_events);
     return 0;
 }

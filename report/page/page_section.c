@@ -208,6 +208,10 @@ static void top_table(struct nvtxt_out *out, const struct report_shown_item *ite
                       const char *label) {
     const struct report_shown_metrics *metrics = &item->metrics;
     char digits[REPORT_ID_DIGITS];
+    if (report_shown_is_empty_top(item)) {
+        page_raw(out, "<p>none</p>\n");
+        return;
+    }
     if (metrics->count == 0 || metrics->items[0].metric.na || item->top_count == 0) {
         metric_bars(out, metrics, label);
         return;

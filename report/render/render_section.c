@@ -342,6 +342,11 @@ static void fill_top_row(const struct page *page, struct report_table *table,
 static int top_table(const struct page *page, const struct report_shown_item *item) {
     const struct report_shown_metrics *metrics = &item->metrics;
     struct report_table table = {0};
+    if (report_shown_is_empty_top(item)) {
+        nvtxt_out_slice(page->out,
+                        page->view->markdown ? NVTXT_SLICE("none\n") : NVTXT_SLICE("    none\n"));
+        return 0;
+    }
     if (metrics->count == 0 || metrics->items[0].metric.na || item->top_count == 0) {
         return metric_grid(page, metrics, metrics->count, 1, false);
     }

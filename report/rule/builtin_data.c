@@ -215,9 +215,7 @@ static void say_candidates(const struct report_builtin_call *call, const struct 
     const struct report_capture *capture = report_metrics_model(call->metrics)->capture;
     struct nvtxt_buf text = {0};
     nvtxt_buf_add_string(&text, "No iterations are declared, so nothing was computed of them.");
-    nvtxt_buf_add_string(&text, count == 0  ? " No outermost range comes more than once."
-                                : count > 1 ? " Candidates: "
-                                            : " A candidate: ");
+    nvtxt_buf_add_string(&text, count > 1 ? " Candidates: " : " A candidate: ");
     for (size_t i = 0; i < count && i < CANDIDATES; i++) {
         nvtxt_buf_add_string(&text, i > 0 ? ", --iterations '" : "--iterations '");
         add_marker(&text, capture, list[i].name);
@@ -225,10 +223,10 @@ static void say_candidates(const struct report_builtin_call *call, const struct 
         nvtxt_buf_add_uint(&text, list[i].count);
         nvtxt_buf_add_string(&text, " ranges)");
     }
-    nvtxt_buf_add_string(&text, count > 0 ? "." : "");
+    nvtxt_buf_add_string(&text, ".");
     call->builder->failed = call->builder->failed || nvtxt_buf_failed(&text);
-    report_build_message(call->builder, count > 0 ? REPORT_LEVEL_OPTIMIZATION : REPORT_LEVEL_OK,
-                         NVTXT_SLICE("No iterations"), (struct nvtxt_slice){text.data, text.len});
+    report_build_message(call->builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("No iterations"),
+                         (struct nvtxt_slice){text.data, text.len});
     nvtxt_buf_deinit(&text);
 }
 
@@ -242,7 +240,9 @@ int report_rule_no_iterations(const struct report_builtin_call *call) {
     if (!list) {
         return nvtxt_origin(-ENOMEM);
     }
-    say_candidates(call, list, count);
+    if (count > 0) {
+        say_candidates(call, list, count);
+    }
     free(list);
     return 0;
 }

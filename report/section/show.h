@@ -59,6 +59,12 @@ struct report_shown_item {
     size_t top_count;
 };
 
+// Whether a TopTable has instances, and none that belongs into it: no source with errors.
+static inline bool report_shown_is_empty_top(const struct report_shown_item *item) {
+    return item->top_count == 0 && item->metrics.count > 0 && !item->metrics.items[0].metric.na &&
+           item->metrics.items[0].metric.instance_count > 0;
+}
+
 struct report_shown_body {
     const char *display_name; // NULL: none
     struct report_shown_item *items;

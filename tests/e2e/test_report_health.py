@@ -115,6 +115,7 @@ def test_losses_of_sources_that_are_not_selected_are_left_out():
         for names in (["a1"], ["a3"], ["b5"], ["a2", "b1", "b4"]):
             files = [folder.name(name + ".nvtxt") for name in names]
             equal(lost(*("--source=" + file for file in files)), files)
+        equal(lost("--pid=2", "--pid=4"), [folder.name(name + ".nvtxt") for name in ("a2", "a4", "b2", "b4")])
 
 
 def test_people_see_twenty_bad_lines_of_a_source_and_their_number():
@@ -150,6 +151,29 @@ def test_sources_with_errors_have_names_and_errors():
         table = text[text.index("Sources with Errors"):]
         contains(table, "bad.nvtxt")
         assert "good.nvtxt" not in table, table
+
+
+def test_where_no_source_has_errors_there_is_none():
+    with Folder() as folder:
+        page = folder.name("page.html")
+        store = make_store(folder, "x.sqlite", write(folder, "good.nvtxt", ranges(1)))
+        section = ("--section=SourceHealth", "--apply-rules=no", store)
+        contains(ok(report("report", *section)), "  Sources with Errors\n    none\n")
+        contains(ok(report("report", "--format=markdown", *section)), "#### Sources with Errors\n\nnone\n")
+        ok(report("html", "-o", page, *section))
+        with open(page, encoding="utf-8") as file:
+            assert "Sources with Errors</bdi></p>\n<p>none</p>" in file.read()
+
+
+def test_a_rule_of_the_package_without_issue_has_no_message():
+    with Folder() as folder:
+        store = make_store(folder, "x.sqlite", write(
+            folder, "x.nvtxt", "@RangePush, Time, TimeBase, Message\n@RangePop, Time, TimeBase\n"
+                               "RangePush, 0, Manual, once\nRangePop, 9, Manual\n"))
+        found = json.loads(ok(report("check", "--format=json", store)))["rules"]
+        without = [rule for rule in found if rule["status"] == "no-issue"]
+        contains([rule["identifier"] for rule in without], "NoIterations")
+        equal([rule["messages"] for rule in without], [[]] * len(without))
 
 
 def test_a_range_takes_no_more_than_all_of_the_time():

@@ -204,15 +204,16 @@ def compare_instances(table, metric):
 
 
 def compare_top(element, item):
-    columns = [at["data-metric"] for at in element.all("th", data_metric=True)]
-    equal(columns, [metric["name"] for metric in item["metrics"]])
     by_id = [{str(at["id"]): at["value"] for at in metric["instances"] or []}
              for metric in item["metrics"]]
-    rows = element.all("tbody")[0].all("tr")
     shown = [value for value in by_id[0].values()  # sources without bad lines are left out
              if item["metrics"][0]["unit"] != "diagnostic" or value > 0]
     if not shown and by_id[0]:
+        equal((element.all("table"), element.text().split()[-1]), ([], "none"))
         return
+    columns = [at["data-metric"] for at in element.all("th", data_metric=True)]
+    equal(columns, [metric["name"] for metric in item["metrics"]])
+    rows = element.all("tbody")[0].all("tr")
     least = None
     for row in rows:
         cells = row.all("td")
