@@ -280,8 +280,9 @@ static void put_source(struct nvtxt_out *out, const struct report_source *source
 
 void page_session_summary(struct nvtxt_out *out, const struct report_capture *capture) {
     for (size_t i = 0; i < capture->store_count; i++) {
-        bool any = false;
+        bool has = false, any = false;
         for (size_t k = 0; k < capture->source_count && !out->error; k++) {
+            has |= capture->sources[k].store == i;
             if (capture->sources[k].store == i && !capture->sources[k].left_out) {
                 put_source(out, &capture->sources[k]);
                 any = true;
@@ -290,7 +291,8 @@ void page_session_summary(struct nvtxt_out *out, const struct report_capture *ca
         if (!any) {
             page_raw(out, "<p>");
             page_name(out, capture->stores[i].path);
-            page_raw(out, capture->stores[i].ours
+            page_raw(out, has ? ": no source of it is selected.</p>\n"
+                          : capture->stores[i].ours
                               ? ": it has no sources.</p>\n"
                               : ": an export of Nsight Systems has no sources.</p>\n");
         }

@@ -180,6 +180,14 @@ static void put_store_line(const struct page *page, const struct report_store *s
     put_word(page, "\n");
 }
 
+// How many lines are not there, in the place of them.
+static void put_more(const struct page *page, const struct report_table *counted, enum line line) {
+    if (report_table_more(counted, page->view) > 0) {
+        begin_line(page, line);
+        report_table_put_more(page->out, counted, page->view);
+    }
+}
+
 static void put_warning(const struct page *page, const struct report_source *source) {
     char made[REPORT_SOURCE_NAME], number[REPORT_NUMBER];
     report_number_int(number, source->errors);
@@ -193,13 +201,18 @@ static void put_warning(const struct page *page, const struct report_source *sou
 static void put_stores(const struct page *page, const struct report_capture *capture,
                        const struct report_overview *overviews) {
     for (size_t i = 0; i < capture->store_count; i++) {
+        struct report_table warnings = {.row_count = 0}; // only counted
         put_store_line(page, &capture->stores[i], &overviews[i]);
         for (size_t k = 0; k < capture->source_count; k++) {
             const struct report_source *source = &capture->sources[k];
             if (source->store == i && source->errors > 0) {
-                put_warning(page, source);
+                warnings.row_count++;
+                if (report_table_more(&warnings, page->view) == 0) {
+                    put_warning(page, source);
+                }
             }
         }
+        put_more(page, &warnings, BELOW);
     }
 }
 
@@ -266,7 +279,9 @@ static void put_sources(const struct page *page, const struct report_capture *ca
     for (size_t i = 0; i < capture->store_count; i++) {
         const struct report_store *store = &capture->stores[i];
         struct report_table sources = {.row_count = 0}; // only counted
+        bool any = false;
         for (size_t k = 0; k < capture->source_count; k++) {
+            any |= capture->sources[k].store == i;
             if (capture->sources[k].store == i && !capture->sources[k].left_out) {
                 sources.row_count++;
                 if (report_table_more(&sources, page->view) == 0) {
@@ -278,14 +293,16 @@ static void put_sources(const struct page *page, const struct report_capture *ca
         if (sources.row_count == 0) {
             begin_line(page, TOP);
             put_name(page, store->path);
-            put_word(page, store->ours ? ": it has no sources\n"
-                                       : ": an export of Nsight Systems has no sources\n");
+            put_word(page, any           ? ": no source of it is selected\n"
+                           : store->ours ? ": it has no sources\n"
+                                         : ": an export of Nsight Systems has no sources\n");
         }
     }
 }
 
 static void put_losses(const struct page *page, const struct report_capture *capture) {
-    for (size_t i = 0; i < capture->loss_count; i++) {
+    const struct report_table losses = {.row_count = capture->loss_count}; // only counted
+    for (size_t i = 0; i < report_table_rows(&losses, page->view); i++) {
         const struct report_loss *loss = &capture->losses[i];
         begin_line(page, TOP);
         put_name(page, capture->stores[loss->store].path);
@@ -301,6 +318,7 @@ static void put_losses(const struct page *page, const struct report_capture *cap
         }
         put_word(page, "\n");
     }
+    put_more(page, &losses, TOP);
 }
 
 void report_render_summary_text(struct nvtxt_out *out, const struct report_capture *capture,

@@ -247,6 +247,35 @@ def test_rows_have_a_limit():
         equal(report("stats", "--limit", "-1", "build.sqlite", cwd=folder.path)[0], 64)
 
 
+def test_a_summary_of_many_sources_has_a_limit():
+    with Folder() as folder:
+        files = [folder.write("s%02d.nvtxt" % n, "Nonsense\n@Marker, Time, Message\nMarker, %d, m\n" % n)
+                 for n in range(23)]
+        store = make_store(folder, "many.sqlite", *files, status=1)
+        db = sqlite3.connect(store)
+        with db:
+            db.execute("INSERT INTO NVTXT_LOSSES SELECT openedNs, id, 1, 1, 'full', 1 FROM NVTXT_SOURCES")
+        db.close()
+        for text, rows, more in ((on_terminal(80, "summary", store), 20, 3),
+                                 (on_terminal(80, "summary", "--limit", "22", store), 22, 1),
+                                 (report("summary", "--limit", "5", store)[1], 5, 18),
+                                 (report("summary", store)[1], 23, 0)):
+            text = " ".join(text.split())  # long lines are folded
+            equal([text.count(part) for part in ("errors, see Session", "1 event lost at ", ": 1 error and ")],
+                  [rows] * 3)
+            equal(text.count("\u2026 %d more (--limit 0)" % more), 3 if more else 0)
+
+
+def test_sources_that_are_not_selected_are_not_said_to_be_missing():
+    with Folder() as folder:
+        page = folder.name("page.html")
+        args = ("--until", "1960-01-01", f1(folder))
+        assert "no source of it is selected" in report("summary", *args)[1]
+        equal(report("html", "-o", page, *args)[0], 0)
+        with open(page, encoding="utf-8") as file:
+            assert "no source of it is selected." in file.read()
+
+
 def test_times_of_day_have_their_day_once():
     with Folder() as folder:
         build(folder, step=3 * 3600 * SECOND)
