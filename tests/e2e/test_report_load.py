@@ -283,6 +283,18 @@ def test_a_page_of_many_names_needs_memory_for_them():
         equal(report("html", "--max-memory", figure + "M", "-o", page, store)[0], 0)
 
 
+def test_names_that_are_not_selected_are_none_of_the_page():
+    with Folder() as folder:
+        few = folder.write("few.nvtxt", "TimeBase = ClockRealtime\n@RangePush, Time, Message\n@RangePop, Time\n"
+                                        'RangePush, 1, "few"\nRangePop, 9\n')
+        store = make_store(folder, "many.sqlite", marks(folder, 80000), few)
+        page = folder.name("page.html")
+        equal(report("html", "--max-memory", "60M", "--source", few, "-o", page, store), (0, "", ""))
+        status, _, err = report("html", "--max-memory", "60M", "--kind", "mark", "-o", page, store)
+        equal(status, 71)
+        contains(err, "a page of 80000 names")
+
+
 
 if __name__ == "__main__":
     run(globals())

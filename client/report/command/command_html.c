@@ -61,38 +61,61 @@ static int take_files(struct making *making) {
 // ---- Memory -------------------------------------------------------------------------------------
 
 // What a page takes at its peak, with what was loaded, as measured over stores of a million events
-// with one name and one thread, with a million of each, and with names of 20 MB.
+// with one name and one thread, with a million of each, with names of 20 MB, and with a million
+// names that are not selected.
 #define BYTES_BASE 33554432.0
 #define BYTES_EVENT 160.0
 #define BYTES_NAME 750.0
+#define BYTES_OTHER_NAME 120.0 // that the page does not have
 #define BYTES_THREAD 410.0
 #define COPIES_OF_NAMES 12.0
 #define MIB 1048576.0
 
-static double bytes_needed(const struct report_capture *capture) {
-    double names = 0;
-    for (size_t i = 0; i < capture->message_count; i++) {
-        names += (double)capture->messages[i].len;
+// How many names the page has: those of selected events and of what is around these. `has` is by
+// name, `seen` by event; both are false.
+static size_t mark_names(const struct report_model *model, bool *has, bool *seen) {
+    const struct report_event *events = model->capture->events;
+    size_t count = 0;
+    for (size_t i = 0; i < model->count; i++) {
+        uint32_t at = events[i].flags & REPORT_SELECTED ? (uint32_t)i : REPORT_NONE;
+        for (; at != REPORT_NONE && !seen[at]; at = report_shown_under(model, at)) {
+            seen[at] = true;
+            count += !has[events[at].name];
+            has[events[at].name] = true;
+        }
     }
-    return BYTES_BASE + BYTES_EVENT * (double)capture->event_count +
-           BYTES_NAME * (double)capture->name_count + BYTES_THREAD * (double)capture->thread_count +
-           COPIES_OF_NAMES * names;
+    return count;
+}
+
+static double bytes_needed(const struct report_capture *capture, const bool *has) {
+    double bytes = BYTES_BASE + BYTES_EVENT * (double)capture->event_count +
+                   BYTES_THREAD * (double)capture->thread_count;
+    for (size_t i = 0; i < capture->name_count; i++) {
+        double text = (double)capture->messages[capture->names[i].message].len;
+        bytes += has[i] ? BYTES_NAME + COPIES_OF_NAMES * text : BYTES_OTHER_NAME + text;
+    }
+    return bytes;
 }
 
 // A page of few names and threads takes little more than what was loaded, which was looked at.
-static enum outcome check_memory(const struct report_job *job) {
+static int check_memory(const struct report_job *job) {
     const struct report_capture *capture = job->capture;
     double most = (double)job->options->max_memory;
-    double bytes = bytes_needed(capture);
+    bool *has = calloc(capture->name_count + capture->event_count + 1, sizeof(*has));
+    if (!has) {
+        return nvtxt_origin(-ENOMEM);
+    }
+    size_t names = mark_names(job->model, has, has + capture->name_count);
+    double bytes = bytes_needed(capture, has);
     double all = BYTES_BASE + BYTES_EVENT * (double)capture->event_count;
+    free(has);
     if (job->options->max_memory == 0 || bytes <= most || bytes < 2 * all) {
         return OUTCOME_DONE;
     }
     term_say(job->term,
              "a page of %zu names and %zu threads needs %.0f MiB of memory and may have %.0f KiB: "
              "allow more with --max-memory %.0fM, or take a part, as with --nvtx-include or --last",
-             capture->name_count, capture->thread_count, ceil(bytes / MIB), most / 1024,
-             ceil(bytes / MIB));
+             names, capture->thread_count, ceil(bytes / MIB), most / 1024, ceil(bytes / MIB));
     return OUTCOME_SYSTEM;
 }
 
@@ -189,7 +212,7 @@ static void free_making(struct making *making) {
 
 int report_command_html(struct report_job *job) {
     struct making making = {.job = job};
-    int r = (int)check_memory(job);
+    int r = check_memory(job);
     r = r ?: report_loaded_open(&making.loaded, job);
     r = r ?: report_loaded_choose(&making.loaded, job, &making.chosen);
     r = r ?: report_judging_check(job, &making.loaded);
