@@ -309,8 +309,8 @@ static void run_command(struct send_arguments *args, struct term *term, struct c
                                     .steps = args->steps ? steps : NULL,
                                     .records_itself = args->nvtx};
     bool good = *hello->session != '\0';
-    hello->pid = runs->wanted > 0 ? args->pid : (uint32_t)child->pid;
-    if (good) {
+    if (good && runs->wanted == 0) {
+        hello->pid = (uint32_t)child->pid;
         note_run(args, folder, hello);
     }
     if (good && args->spool) {
@@ -343,7 +343,7 @@ static bool send_folder(struct send_arguments *args, struct term *term,
 // What the command records has its run as the parent, if that will be recorded.
 static void begin_run(struct send_arguments *args, struct runs *runs, struct nvtxt_hello *hello,
                       struct term *term) {
-    if (make_hello(args, term, args->command[0], 0, hello) != 0) {
+    if (make_hello(args, term, args->command[0], args->pid, hello) != 0) {
         hello->session[0] = '\0';
     } else if (args->spool || args->transfer.wait || probe_is_there(args->transfer.search)) {
         runs->session = hello->session;
@@ -399,6 +399,9 @@ static int record_command(struct send_arguments *args, struct term *term, struct
     bool all = true;
     session_folder_begin(&folder, args->session_folder, term);
     begin_run(args, runs, &hello, term);
+    if (*hello.session) { // with our pid: a kill may come before that of the command is known
+        note_run(args, &folder, &hello);
+    }
     if (args->steps && *hello.session) { // without it the command runs all the same
         (void)steps_begin(&steps, hello.session, term);
     }

@@ -107,8 +107,8 @@ void session_folder_note(struct session_folder *folder, const struct nvtxt_hello
     folder->run = *run;
     snprintf(folder->run.session, sizeof(folder->run.session), "%s", session);
     nvtxt_hello_format(&line, &folder->run);
-    if (!nvtxt_buf_failed(&line) && ftruncate(folder->mark, 0) == 0) {
-        (void)!pwrite(folder->mark, line.data, line.len, 0); // a full disk: the run goes on
+    if (!nvtxt_buf_failed(&line) && pwrite(folder->mark, line.data, line.len, 0) > 0) {
+        (void)!ftruncate(folder->mark, (off_t)line.len); // a full disk: the run goes on
     }
     nvtxt_buf_deinit(&line);
 }
@@ -122,8 +122,10 @@ bool session_folder_find(struct session_folder *folder, const char *dir, struct 
     }
     folder->is_private = nvtxt_starts_with(nvtxt_slice_of(nvtxt_base_name(folder->path)), PRIVATE);
     ssize_t n = r == 0 ? pread(folder->mark, text, sizeof(text), 0) : 0;
-    struct nvtxt_slice line = {text, n > 0 ? (size_t)n - 1 : 0}; // without its LF
-    if (n > 0 && nvtxt_hello_parse(line, &folder->run, fault, sizeof(fault)) == NVTXT_HELLO_OK) {
+    const char *end =
+        n > 0 ? memchr(text, '\n', (size_t)n) : NULL; // behind it: a longer note's rest
+    struct nvtxt_slice line = {text, end ? (size_t)(end - text) : 0};
+    if (end && nvtxt_hello_parse(line, &folder->run, fault, sizeof(fault)) == NVTXT_HELLO_OK) {
         return true;
     }
     close_folder(folder);

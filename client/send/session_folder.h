@@ -29,8 +29,8 @@ struct session_folder {
 // folder can be ended in any case.
 void session_folder_begin(struct session_folder *folder, const char *named, struct term *term);
 
-// The command runs: notes whose files they will be. `session` is not the hello's if the user named
-// one.
+// Notes whose files they will be: before the command runs, and once more when its pid is known.
+// `session` is not the hello's if the user named one.
 void session_folder_note(struct session_folder *folder, const struct nvtxt_hello *run,
                          const char *session);
 

@@ -359,6 +359,15 @@ def test_kills_double_nothing_and_lose_nothing():
         equal(killed > 0, True)
 
 
+def test_a_kill_by_the_command_itself_leaves_what_can_be_sent():
+    script = 'test -s "$%s/.nvtxt-session" && cp "$0"/* "$%s" && kill -KILL $PPID' % (VARIABLE, VARIABLE)
+    with Daemon() as daemon, Job() as job:
+        job.put("a.nvtxt", 1)
+        equal(job.send(daemon, command=["sh", "-c", script, job.files])[0], -signal.SIGKILL)
+        equal(job.resume(daemon), (0, ""))
+        equal((stored(daemon), job.left()), ([1], []))
+
+
 def test_a_folder_that_cannot_be_made_is_a_warning():
     with Daemon() as daemon, Job() as job:
         file = job.write("file", "")
