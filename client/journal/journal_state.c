@@ -256,7 +256,13 @@ static int lock_file(struct journal_state *state) {
         }
     } while (stat(state->path, &named) < 0 || ours.st_ino != named.st_ino ||
              ours.st_dev != named.st_dev);
-    return S_ISREG(ours.st_mode) ? 0 : nvtxt_origin(-EINVAL);
+    return 0;
+}
+
+// Whether something else than a file has the name, which would not keep what is written.
+static bool is_no_file(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
 int journal_state_open(struct journal_state *state, const char *path) {
@@ -268,6 +274,12 @@ int journal_state_open(struct journal_state *state, const char *path) {
     }
     if (!path) {
         return JOURNAL_STATE_NEW;
+    }
+    if (is_no_file(path)) {
+        snprintf(state->fault, sizeof(state->fault),
+                 "%s is no regular file: --state takes the name of a file, which need not be there",
+                 path);
+        return NVTXT_WRONG;
     }
     int r = lock_file(state);
     if (r < 0) {

@@ -122,6 +122,20 @@ static int open_journal(struct journal_reader **result, const struct journal_lib
     return r ?: tell(lib->sd_journal_set_data_threshold(reader->journal, FIELD_BYTES));
 }
 
+// What libsystemd says of a file that is no journal are several words about data.
+static void say_fault(const char *source, int r, struct term *term) {
+    bool is_none = r == -EBADMSG || r == -ENODATA || r == -EBADFD;
+    if (source && is_none) {
+        term_say(
+            term,
+            "%s is no journal, or a broken one: journalctl --verify --file tells; --text sends "
+            "a log of text",
+            source);
+    } else {
+        term_say(term, "%s: %s", source ?: "the journal", strerror(-r));
+    }
+}
+
 enum outcome journal_reader_open(struct journal_reader **reader,
                                  const struct journal_wanted *wanted, bool quiet,
                                  struct term *term) {
@@ -138,7 +152,7 @@ enum outcome journal_reader_open(struct journal_reader **reader,
     }
     int r = open_journal(reader, lib, wanted);
     if (r < 0) {
-        term_say(term, "%s: %s", wanted->source ?: "the journal", strerror(-r));
+        say_fault(wanted->source, r, term);
         journal_reader_close(*reader);
         *reader = NULL;
         return outcome_of_error(r, OUTCOME_BAD_DATA);

@@ -176,9 +176,12 @@ static void print_figures(const struct runs *runs, struct term *term) {
     const struct figures figures = compute(runs);
     const struct unit unit = unit_of(figures.mean);
     const double count = (double)runs->count;
+    const bool varies = runs->count > 1; // one run has no deviation
     char line[8 * TIME], a[TIME], b[TIME], c[TIME], d[TIME];
-    snprintf(line, sizeof(line), "  mean ± σ             %s ± %s   (user %s, system %s)",
-             write_time(a, unit, figures.mean), write_time(b, unit, figures.deviation),
+    snprintf(line, sizeof(line), "  %s %s%s%s   (user %s, system %s)",
+             varies ? "mean ± σ            " : "mean                ",
+             write_time(a, unit, figures.mean), varies ? " ± " : "",
+             varies ? write_time(b, unit, figures.deviation) : "",
              write_time(c, unit, 1e3 * (double)runs->user_us / count),
              write_time(d, unit, 1e3 * (double)runs->system_us / count));
     term_line(term, line);

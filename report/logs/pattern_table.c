@@ -69,18 +69,43 @@ static const struct report_source *source_of(const struct report_capture *captur
     return NULL;
 }
 
+// A name stands where it is first, with how many sources have it.
+static void put_name(struct nvtxt_buf *text, const struct nvtxt_slice *names, size_t count,
+                     size_t at) {
+    size_t same = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!nvtxt_slice_equal(names[i], names[at])) {
+            continue;
+        }
+        if (i < at) {
+            return;
+        }
+        same++;
+    }
+    nvtxt_buf_add_string(text, at > 0 ? ", " : "");
+    nvtxt_buf_add(text, names[at].data, names[at].len);
+    if (same > 1) {
+        nvtxt_buf_add_pair_uint(text, " (", same);
+        nvtxt_buf_add_string(text, ")");
+    }
+}
+
 static struct report_cell sources_cell(struct report_table *table, struct nvtxt_buf *text,
                                        const struct report_pattern *pattern,
                                        const struct report_capture *capture) {
-    char made[REPORT_SOURCE_NAME];
+    char made[REPORT_PATTERN_SOURCES][REPORT_SOURCE_NAME];
+    struct nvtxt_slice names[REPORT_PATTERN_SOURCES];
+    size_t count = 0;
     nvtxt_buf_clear(text);
     for (size_t i = 0; i < pattern->source_count; i++) {
         const struct report_source *source = source_of(capture, &pattern->sources[i]);
         if (source) {
-            struct nvtxt_slice name = report_source_name(source, made);
-            nvtxt_buf_add_string(text, i > 0 ? ", " : "");
-            nvtxt_buf_add(text, name.data, name.len);
+            names[count] = report_source_name(source, made[count]);
+            count++;
         }
+    }
+    for (size_t i = 0; i < count; i++) {
+        put_name(text, names, count, i);
     }
     nvtxt_buf_add_string(text, pattern->more_sources ? " and more" : "");
     return copied(table, text);
@@ -111,14 +136,33 @@ static uint64_t lines_of(struct report_pattern *const *list, size_t count) {
     return lines;
 }
 
+// In the largest unit of which it is a whole number.
+static void note_width(struct report_table *table, int64_t ns) {
+    static const struct {
+        int64_t ns;
+        const char *name;
+    } units[] = {
+        {INT64_C(86400000000000), "d"},
+        {INT64_C(3600000000000), "h"},
+        {INT64_C(60000000000), "min"},
+        {1000000000, "s"},
+        {1000000, "ms"},
+        {1000, "us"},
+    };
+    size_t at = 0;
+    while (ns % units[at].ns != 0) { // the least width is 1 us
+        at++;
+    }
+    table->failed |= report_table_note(table, "a step of Over Time is %" PRId64 " %s",
+                                       ns / units[at].ns, units[at].name) < 0;
+}
+
 static void note_length(struct report_table *table, const struct report_strip_scale *scale,
                         bool blocks) {
     size_t steps = report_strip_steps(scale);
     size_t by = blocks ? (steps + REPORT_STRIP_SHOWN - 1) / REPORT_STRIP_SHOWN : 1;
     if (steps > 0) {
-        table->failed |=
-            report_table_note(table, "a step of Over Time is %.9g s",
-                              (double)report_strip_width(scale) * (double)by / 1e9) < 0;
+        note_width(table, report_strip_width(scale) * (int64_t)by);
     }
 }
 

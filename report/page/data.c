@@ -438,7 +438,7 @@ static int put_columns(struct data *data) {
 // ---- The object ---------------------------------------------------------------------------------
 
 // An export may not say what its times count from, and two stores may count from two times.
-static bool has_utc_base(const struct report_capture *capture) {
+bool page_has_utc_base(const struct report_capture *capture) {
     for (size_t i = 0; i < capture->store_count; i++) {
         const struct report_store *store = &capture->stores[i];
         if ((!store->ours && store->utc_base_ns == 0) ||
@@ -451,7 +451,7 @@ static bool has_utc_base(const struct report_capture *capture) {
 
 static void put_utc_base(struct data *data) {
     const struct report_capture *capture = data->model->capture;
-    if (has_utc_base(capture)) {
+    if (page_has_utc_base(capture)) {
         report_json_digits(&data->json, "utcBase", capture->stores[0].utc_base_ns);
     } else {
         report_json_null(&data->json, "utcBase");

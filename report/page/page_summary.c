@@ -27,7 +27,7 @@ const char *page_line_id(char id[PAGE_LINE_ID], const struct report_source *sour
 
 // ---- Report Summary -----------------------------------------------------------------------------
 
-static void put_instant(struct nvtxt_out *out, int64_t ns, int64_t base_ns) {
+void page_instant(struct nvtxt_out *out, int64_t ns, int64_t base_ns) {
     nvtxt_out_format(out, "<time data-ns=\"%" PRId64 "\">", ns);
     nvtxt_out_utc(out, nvtxt_time_plus(ns, base_ns));
     page_raw(out, "</time>");
@@ -37,9 +37,9 @@ static void put_window(struct nvtxt_out *out, const struct report_store *store,
                        const struct report_overview *of) {
     page_raw(out, "<td class=\"time\">");
     if (of->has_events) {
-        put_instant(out, of->first_ns, store->utc_base_ns);
+        page_instant(out, of->first_ns, store->utc_base_ns);
         page_raw(out, "<br>");
-        put_instant(out, of->last_ns, store->utc_base_ns);
+        page_instant(out, of->last_ns, store->utc_base_ns);
     }
     page_raw(out, "</td>");
 }
@@ -135,7 +135,7 @@ static void put_losses(struct nvtxt_out *out, const struct report_capture *captu
         page_raw(out, ">");
         page_cell(out, capture->stores[loss->store].path);
         page_raw(out, "<td class=\"time\">");
-        put_instant(out, loss->at_ns, 0);
+        page_instant(out, loss->at_ns, 0);
         page_raw(out, "</td><td>");
         if (loss->has_source) {
             nvtxt_out_int(out, loss->source);
@@ -199,7 +199,7 @@ static void put_count(struct nvtxt_out *out, const char *what, int64_t count) {
 
 static void put_time(struct nvtxt_out *out, const char *what, int64_t ns) {
     page_begin_fact(out, what);
-    put_instant(out, ns, 0);
+    page_instant(out, ns, 0);
     page_end_fact(out);
 }
 

@@ -5,6 +5,7 @@
 #include "report/page/parts.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/page/html.h"
 #include "report/table/number.h"
@@ -39,6 +40,21 @@ static void put_styled(struct nvtxt_out *out, const struct page_table *view,
     }
     put_emphasis(out, false, style->italic, true);
     put_emphasis(out, style->bold, false, true);
+    page_raw(out, "</td>");
+}
+
+// Times at which something was are shown as such if the page knows from when they count.
+static const struct report_store *base_of(const struct page_table *view,
+                                          const struct report_column *column) {
+    const struct report_page *page = view->page;
+    bool has = column->kind == REPORT_COLUMN_MOMENT && page && page->model &&
+               page_has_utc_base(page->model->capture);
+    return has ? &page->model->capture->stores[0] : NULL;
+}
+
+static void put_moment(struct nvtxt_out *out, int64_t ns, const struct report_store *base) {
+    nvtxt_out_format(out, "<td class=\"time\" data-value=\"%" PRId64 "\">", ns);
+    page_instant(out, ns, base->utc_base_ns);
     page_raw(out, "</td>");
 }
 
@@ -87,9 +103,10 @@ static void put_widths(struct nvtxt_out *out, const struct report_table *table,
     page_raw(out, any ? "</colgroup>" : "");
 }
 
-static void put_title(struct nvtxt_out *out, const struct report_column *column,
-                      const struct report_rule_style *style) {
+static void put_title(struct nvtxt_out *out, const struct page_table *view,
+                      const struct report_column *column, const struct report_rule_style *style) {
     struct nvtxt_slice title = nvtxt_slice_of(column->title);
+    title.len -= base_of(view, column) ? strlen(" (ns)") : 0;
     bool bold = style && style->header_bold, italic = style && style->header_italic;
     page_raw(out, "<th scope=\"col\"");
     if (style && style->tooltip.len > 0) {
@@ -108,11 +125,12 @@ static void put_title(struct nvtxt_out *out, const struct report_column *column,
 }
 
 static void put_titles(struct nvtxt_out *out, const struct report_table *table,
-                       const struct report_rule_style *styles) {
+                       const struct page_table *view) {
+    const struct report_rule_style *styles = view->styles;
     put_widths(out, table, styles);
     page_raw(out, "<thead><tr>");
     for (size_t i = 0; i < table->column_count; i++) {
-        put_title(out, &table->columns[i], styles ? &styles[i] : NULL);
+        put_title(out, view, &table->columns[i], styles ? &styles[i] : NULL);
     }
     page_raw(out, "</tr></thead><tbody>\n");
 }
@@ -127,8 +145,11 @@ static void put_row(struct nvtxt_out *out, const struct report_table *table, siz
     }
     page_raw(out, ">");
     for (size_t i = 0; i < table->column_count; i++) {
+        const struct report_store *base = base_of(view, &table->columns[i]);
         if (view->styles) {
             put_styled(out, view, &cells[i], &view->styles[i]);
+        } else if (base && cells[i].kind == REPORT_CELL_INT) {
+            put_moment(out, cells[i].int64, base);
         } else {
             put_cell(out, view, &cells[i], table->columns[i].kind);
         }
@@ -142,7 +163,7 @@ void page_table(struct nvtxt_out *out, const struct report_table *table,
     if (view->caption.len > 0) {
         page_linked(out, view->page, "<caption>", view->caption, "</caption>");
     }
-    put_titles(out, table, view->styles);
+    put_titles(out, table, view);
     for (size_t row = 0; row < table->row_count && row < view->most && !out->error; row++) {
         put_row(out, table, row, view);
     }

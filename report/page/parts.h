@@ -36,6 +36,12 @@ void page_report_summary(struct nvtxt_out *out, const struct report_capture *cap
                          const struct report_overview *overviews);
 void page_session_summary(struct nvtxt_out *out, const struct report_capture *capture);
 
+// Whether all times of the page count from the base of the first store, which is known.
+bool page_has_utc_base(const struct report_capture *capture);
+
+// An instant of a store whose times count from `base_ns`.
+void page_instant(struct nvtxt_out *out, int64_t ns, int64_t base_ns);
+
 // What ids of the lines of a source's file begin with: "line-STORE-ID-"; the line follows.
 #define PAGE_LINE_ID 48
 const char *page_line_id(char id[PAGE_LINE_ID], const struct report_source *source);

@@ -320,6 +320,10 @@ def test_a_state_that_is_none_is_left_alone():
             equal(send(daemon, "--journal-file", path, "--state", state), (0, "", ""))
         equal(count(daemon), 9)
         equal(send(daemon, "--journal-file", path, "--state", folder.name("no/folder"))[0], 74)
+        for state in ("/dev/null", folder.path):
+            status, _, err = send(daemon, "--journal-file", path, "--state", state)
+            equal((status, count(daemon)), (65, 9))
+            contains(err, state + " is no regular file: --state takes the name of a file")
 
 
 def test_two_at_a_time_do_not_share_a_state():
@@ -368,7 +372,11 @@ def test_what_is_no_journal_is_said():
         equal(send(daemon, "--journal-file", folder.name("none"))[::2],
               (66, "nvtxt-send: %s: No such file or directory\n" % folder.name("none")))
         equal(send(daemon, "--journal-file", folder.path)[0], 66)
-        equal(send(daemon, "--journal-file", folder.write("a.journal", "no journal"))[0], 65)
+        for text in ("", "no journal", "no journal\n" * 1000):
+            status, _, err = send(daemon, "--journal-file", folder.write("a.journal", text))
+            equal(status, 65)
+            contains(err, "a.journal is no journal, or a broken one: ")
+            contains(err, "--text sends a log")
         path = journal.write(folder.name("b.journal"), numbered(0, 1))
     with Folder() as folder:
         path = journal.write(folder.name("b.journal"), numbered(0, 1))

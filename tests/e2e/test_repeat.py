@@ -41,6 +41,13 @@ def figures(text):
             for number, unit in found]
 
 
+def test_one_run_has_no_deviation():
+    with Daemon() as daemon:
+        status, _, err = repeat(daemon, 1, "true")
+        equal((status, "±" in err), (0, False), err)
+        contains(err, "  mean                 ")
+
+
 def test_each_run_is_a_range_and_the_figures_are_those_of_the_store():
     with Daemon() as daemon, Folder() as folder:
         script, count = counter(folder)

@@ -15,6 +15,7 @@ from lib import Daemon, equal, run, wait_for
 from report import F1, OLD_EXPORT, f1, make_export, make_segments, make_store, report
 from report_page import Element, Parser, answer, page
 from report_random import make_export as make_random_export
+from test_report_logs import send_lines
 
 U64 = 1 << 64
 PLACES = ["report-summary", "findings", "timeline", "flame-graph", "sections", "source",
@@ -368,6 +369,15 @@ def check_page(*args, shown=()):
 
 
 # ---- Tests --------------------------------------------------------------------------------------
+
+def test_patterns_of_logs_have_times_as_the_summary_has():
+    with Daemon() as daemon:
+        send_lines(daemon, [(10 ** 18 + 1, 6, "job 1"), (10 ** 18 + 2, 6, "job 2")])
+        root = page(daemon.store)[1]
+        rows = [[cell.text() for cell in row.all("th") + row.all("td")] for row in root.one("logs").all("tr")]
+        equal([row[3:5] for row in rows],
+              [["First", "Last"], ["2001-09-09T01:46:40.000000001Z", "2001-09-09T01:46:40.000000002Z"]])
+
 
 def test_the_page_of_the_fixture_says_what_the_commands_say():
     with Folder() as folder:

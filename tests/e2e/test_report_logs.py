@@ -137,6 +137,23 @@ def test_counts_over_time_lie_where_the_lines_do():
         equal([[at for at, count in enumerate(one["counts"]) if count] for one in got["patterns"]], [[1, 31], [0]])
 
 
+def test_sources_of_one_name_are_named_once():
+    with Daemon() as daemon:
+        for number, name in enumerate(("mac", "other", "mac", "", "mac")):
+            send_lines(daemon, [(number, 6, "job %d" % number)], name=name)
+        rows = report("logs", "--csv", daemon.store)[1].splitlines()
+        contains(rows[1], ',"mac (3), other, ')
+        equal(rows[1].count("mac"), 1, rows)
+
+
+def test_a_step_over_time_is_told_in_a_unit_that_fits():
+    for last, told in ((10 ** 3, "1 us"), (10 ** 8, "2 ms"), (10 ** 11, "2 s"), (3600 * 10 ** 9, "2 min"),
+                       (35 * 3600 * 10 ** 9, "1 h"), (40 * 86400 * 10 ** 9, "1 d")):
+        with Daemon() as daemon:
+            send_lines(daemon, [(0, 6, "a"), (last, 6, "b")])
+            contains(report("logs", "--csv", daemon.store)[2], "a step of Over Time is %s\n" % told)
+
+
 def test_tables_have_the_patterns_their_levels_and_sources():
     with Daemon() as daemon:
         send_lines(daemon, [(1000, 6, "job 1 done"), (2000, 3, "job 2 done"), (3000, "", "started")], name="first")
@@ -146,7 +163,7 @@ def test_tables_have_the_patterns_their_levels_and_sources():
               (0, ["Count,Level,Levels,First (ns),Last (ns),Over Time,Sources,Pattern",
                    '3,err,"err 1, info 2",1000,4000,1 1 0 1,"first, second",job # done',
                    "1,,,3000,3000,0 0 1 0,first,started"]))
-        contains(err, "note: logs: a step of Over Time is 1e-06 s")
+        contains(err, "note: logs: a step of Over Time is 1 us")
         status, out, _ = report("logs", daemon.store)
         contains(out, "██·█")
         contains(out, "err 1, info 2")
