@@ -75,12 +75,13 @@ def owner(daemon, pid=GONE):
 
 
 def nvtxt_send(uid, daemon, *words):
-    """Runs it as a user; (exit status, what it said)."""
+    """Runs it as a user; (exit status, what it said). Our folder for temporary files may not be theirs."""
     try:
         done = subprocess.run([os.path.abspath(lib.program("client", "nvtxt-send")), "--socket",
                                daemon.socket, *words], stdin=subprocess.DEVNULL, text=True, cwd="/",
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=lib.DEADLINE,
-                              check=False, preexec_fn=lambda: become(uid))
+                              env={**os.environ, "TMPDIR": "/tmp"}, check=False,
+                              preexec_fn=lambda: become(uid))
     except PermissionError as error:
         raise lib.Skip("another user cannot run what was built here") from error
     return done.returncode, done.stdout + done.stderr
