@@ -469,7 +469,8 @@ def test_memory_is_bounded_when_nothing_is_acknowledged():
         peer.socket.setblocking(False)
         given = taken = idle = 0
         rest = b""
-        while idle < 20:  # both sides stand still
+        # Until both sides stand still; a busy machine may stand still before that.
+        while idle < 20 or taken <= 15 << 20:
             moved = False
             try:
                 rest = rest or line * 64 * (given < total)
@@ -486,9 +487,10 @@ def test_memory_is_bounded_when_nothing_is_acknowledged():
             except BlockingIOError:
                 pass
             idle = 0 if moved else idle + 1
+            assert idle < 50 * DEADLINE, taken
             if not moved:
                 select.select([peer.socket], [], [], 0.02)
-        assert 15 << 20 < taken < 18 << 20, taken
+        assert taken < 18 << 20, taken
         with open("/proc/%d/status" % client.process.pid) as file:
             rss = [int(row.split()[1]) for row in file if row.startswith("VmRSS")][0]
         assert rss < 200 << 10, "%d KiB" % rss  # a sanitizer's share included
@@ -592,17 +594,23 @@ def test_a_timeout_bounds_the_wait_for_a_lost_daemon():
         contains(err, "2 lines of <stdin> not acknowledged")
 
 
-def test_a_second_signal_leaves_at_once():
+def leaves_at_once():
+    """Whether a second signal ends it before the 5 s that the first one gives have passed."""
     with Fake() as fake, running(fake) as client:
         client.say("1\n")
         with fake.accept(welcome=0) as peer:
             equal(peer.line(), "1")
+            start = time.monotonic()
             client.signal(signal.SIGTERM)
             equal(peer.line(), "#nvtxt-end", "it has seen the first one")
-            start = time.monotonic()
             client.signal(signal.SIGINT)
             equal(client.wait(), 128 + signal.SIGTERM)
-            assert time.monotonic() - start < 4
+            return time.monotonic() - start < 5
+
+
+def test_a_second_signal_leaves_at_once():
+    # One that waits for its deadline never does; one that a busy machine holds up may not.
+    assert any(leaves_at_once() for _ in range(5))
 
 
 def test_a_signal_waits_for_the_acknowledgement_up_to_a_deadline():
@@ -614,7 +622,7 @@ def test_a_signal_waits_for_the_acknowledgement_up_to_a_deadline():
             start = time.monotonic()
             client.signal(signal.SIGTERM)
             equal(client.wait(), 128 + signal.SIGTERM)
-            assert 4 < time.monotonic() - start < 30
+            assert time.monotonic() - start > 4
             contains(client.stderr(), "1 line of <stdin> not acknowledged")
 
 
