@@ -21,6 +21,7 @@ HEADER = "TimeBase = Manual\n@Marker, Time, Message\n"
 COPY = ["sh", "-c", 'cp -P "$0"/* "$%s"; exit 3' % VARIABLE]
 
 
+PATIENT = ("--timeout", "60")  # else a daemon that a busy machine holds up for 5 s is given up
 LAST = 60000  # lines enough to fill a socket, which nobody reads
 
 
@@ -228,7 +229,7 @@ def broken_off(number):
     with Fake() as fake, Job() as job:
         job.put("a.nvtxt", 1)
         job.put("b.nvtxt", *range(2, LAST))
-        with job.running(fake.path) as client:
+        with job.running(fake.path, *PATIENT) as client:
             with until_the_second_file(job, fake, client) as peer:
                 session = peer.hello["session"]
                 client.signal(number)
@@ -294,7 +295,7 @@ def test_a_signal_after_the_command_s_end_leaves_the_folder():
 def test_a_file_that_grows_meanwhile_stays():
     with Fake() as fake, Job() as job:
         job.put("a.nvtxt", 1)
-        with job.running(fake.path) as client:
+        with job.running(fake.path, *PATIENT) as client:
             with fake.accept(0) as peer:
                 while peer.line() != "#nvtxt-end":
                     pass
