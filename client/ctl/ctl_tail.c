@@ -26,9 +26,15 @@
 #define WAIT_MS 60000   // how long a request waits at the daemon
 #define ANSWER_MS 75000 // and how long for its answer here
 #define AGAIN_MS 500    // between two tries to reach a daemon that has gone
-#define WHO_COLUMNS 17  // process and thread
+#define CLOCK_COLUMNS 12
+#define LENGTH_COLUMNS 8
+#define WHO_COLUMNS 17 // process and thread
 #define CATEGORY_COLUMNS 10
-#define LINE_SIZE 1024 // what a terminal may show of one event
+#define FULL_WIDTH 80    // a terminal that is narrower has less of process, category and message,
+#define NARROW_WIDTH 50  // no process and no category,
+#define LEAST_WIDTH 30   // no duration,
+#define MESSAGE_WIDTH 20 // and the message alone
+#define LINE_SIZE 1024   // what a terminal may show of one event
 
 struct tail {
     struct control_link *link;
@@ -45,20 +51,45 @@ struct tail {
 
 // ---- One event ----------------------------------------------------------------------------------
 
+// What a line has, and how wide; 0: not at all. `width` 0: it is no terminal.
+struct layout {
+    size_t width, who, category, message;
+    bool clock, length;
+};
+
+static struct layout layout_of(size_t width) {
+    size_t before = CLOCK_COLUMNS + 1 + LENGTH_COLUMNS + 1;
+    struct layout layout = {.width = width,
+                            .who = WHO_COLUMNS,
+                            .category = CATEGORY_COLUMNS,
+                            .clock = width == 0 || width >= MESSAGE_WIDTH,
+                            .length = width == 0 || width >= LEAST_WIDTH};
+    if (width > 0 && width < FULL_WIDTH) {
+        size_t spare = width >= NARROW_WIDTH ? width - before - 2 : 0;
+        layout.who = spare * WHO_COLUMNS / (FULL_WIDTH - before - 2);
+        layout.category = spare * CATEGORY_COLUMNS / (FULL_WIDTH - before - 2);
+    }
+    before = layout.clock ? CLOCK_COLUMNS + 1 : 0;
+    before += layout.length ? LENGTH_COLUMNS + 1 : 0;
+    before += layout.who > 0 ? layout.who + 1 + layout.category + 1 : 0;
+    layout.message = width > before ? width - before : 1;
+    return layout;
+}
+
 // Those without a name are called "Process 12" and "Thread 34".
 static const char *short_name(const char *name, const char *prefix) {
     size_t len = strlen(prefix);
     return strncmp(name, prefix, len) == 0 ? name + len : name;
 }
 
-static void who(char *out, size_t size, const json_t *event) {
+static void who(char *out, size_t size, const json_t *event, size_t columns) {
     char name[1024];
     const char *process = short_name(format_text(event, "process"), "Process ");
     const char *thread = format_text(event, "thread");
     const char *number = short_name(thread, "Thread ");
     bool first = number != thread && format_integer(event, "pid") == format_integer(event, "tid");
     snprintf(name, sizeof(name), "%s%s%s", process, first ? "" : "/", first ? "" : number);
-    format_fit(out, size, name, WHO_COLUMNS);
+    format_fit(out, size, name, columns);
 }
 
 // Pads by columns, which printf() does not know.
@@ -67,10 +98,11 @@ static void put_padded(const char *text, size_t columns) {
     printf("%s%*s ", text, used < columns ? (int)(columns - used) : 0, "");
 }
 
-static void print_day(struct tail *tail, int64_t ns) {
-    char day[NVTXT_SHOWN_TIME];
+static void print_day(struct tail *tail, int64_t ns, size_t width) {
+    char day[NVTXT_SHOWN_TIME], line[NVTXT_SHOWN_TIME + 8];
     if (strcmp(nvtxt_shown_day(day, ns, tail->options->utc), tail->day) != 0) {
-        printf("-- %s --\n", day);
+        snprintf(line, sizeof(line), "-- %s --", day);
+        puts(width == 0 || strlen(line) <= width ? line : day);
         memcpy(tail->day, day, sizeof(day));
     }
 }
@@ -91,14 +123,12 @@ static char *message_of(const json_t *event) {
 }
 
 // On a terminal a long message loses its middle.
-static void print_message(const json_t *event, size_t columns_before) {
-    size_t width = term_columns(STDOUT_FILENO);
+static void print_message(const json_t *event, const struct layout *layout) {
     char *message = message_of(event);
-    size_t size = width || !message ? LINE_SIZE : strlen(message) + 1;
+    size_t size = layout->width > 0 || !message ? LINE_SIZE : strlen(message) + 1;
     char *line = message ? malloc(size) : NULL;
-    if (line && width > 0) {
-        nvtxt_shown_fit(line, size, nvtxt_slice_of(message),
-                        width > columns_before + 8 ? width - columns_before : 8);
+    if (line && layout->width > 0) {
+        nvtxt_shown_fit(line, size, nvtxt_slice_of(message), layout->message);
     } else if (line) {
         term_printable(line, size, message);
     }
@@ -112,14 +142,22 @@ static void print_text(struct tail *tail, const json_t *event) {
     int64_t start = format_integer(event, "start_ns");
     bool mark = strcmp(format_text(event, "kind"), "mark") == 0;
     const char *category = format_text(event, "category");
-    print_day(tail, start);
-    printf("%s %8s ", nvtxt_shown_clock(clock, start, tail->options->utc, 3),
-           mark ? "-" : nvtxt_shown_length(duration, format_integer(event, "duration_ns")));
-    who(text, sizeof(text), event);
-    put_padded(text, WHO_COLUMNS);
-    format_fit(text, sizeof(text), *category ? category : "-", CATEGORY_COLUMNS);
-    put_padded(text, CATEGORY_COLUMNS);
-    print_message(event, 12 + 1 + 8 + 1 + WHO_COLUMNS + 1 + CATEGORY_COLUMNS + 1);
+    const struct layout layout = layout_of(term_columns(STDOUT_FILENO));
+    print_day(tail, start, layout.width);
+    if (layout.clock) {
+        printf("%s ", nvtxt_shown_clock(clock, start, tail->options->utc, 3));
+    }
+    if (layout.length) {
+        nvtxt_shown_length(duration, format_integer(event, "duration_ns"));
+        printf("%*s ", LENGTH_COLUMNS, mark ? "-" : duration);
+    }
+    if (layout.who > 0) {
+        who(text, sizeof(text), event, layout.who);
+        put_padded(text, layout.who);
+        format_fit(text, sizeof(text), *category ? category : "-", layout.category);
+        put_padded(text, layout.category);
+    }
+    print_message(event, &layout);
 }
 
 static bool is_shown(const struct tail *tail, const json_t *event) {
