@@ -346,9 +346,15 @@ static enum outcome run_job(struct report_job *job) {
 
 // ---- The run ------------------------------------------------------------------------------------
 
+// Whether standard output gets the overview, which begins with the store.
+static bool is_overview(const struct report_options *options) {
+    return options->is_bare && options->command->bit == REPORT_REPORT && !options->output &&
+           options->format == REPORT_TEXT && !options->has_format && isatty(STDOUT_FILENO);
+}
+
 static enum outcome find_a_store(struct report_job *job, char *path, size_t size) {
     enum outcome outcome = find_store(job->term, NULL, "name one with --store", path, size);
-    if (outcome == 0 && isatty(STDERR_FILENO)) {
+    if (outcome == 0 && isatty(STDERR_FILENO) && !is_overview(job->options)) {
         term_say(job->term, "the store is %s", path);
     }
     return outcome;

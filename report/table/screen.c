@@ -139,25 +139,37 @@ static void put_blanks(struct line *line, size_t count) {
     }
 }
 
+// Takes from `text` what fits into a line, with the blanks after it. Returns false if all of it
+// does.
+static bool cut_piece(const struct report_screen *screen, struct nvtxt_slice *text, size_t indent,
+                      size_t before, struct nvtxt_slice *piece) {
+    size_t bytes;
+    columns_of(*text, screen->width - before, &bytes);
+    if (screen->full_names || bytes == text->len) {
+        return false;
+    }
+    size_t end = end_of_words(*text, nvtxt_max(bytes, 1), before > 0 ? 0 : indent);
+    *piece = (struct nvtxt_slice){text->data, end};
+    while (piece->len > 0 && piece->data[piece->len - 1] == ' ') {
+        piece->len--;
+    }
+    text->data += end;
+    text->len -= end;
+    size_t blanks = blanks_of(*text);
+    text->data += blanks;
+    text->len -= blanks;
+    return true;
+}
+
+static size_t hang_of(const struct report_screen *screen, size_t indent) {
+    return nvtxt_min(indent + HANG, screen->width / 2);
+}
+
 static void show_line(struct line *line, struct nvtxt_slice text) {
-    size_t width = line->screen->width, bytes;
-    size_t indent = blanks_of(text), hang = nvtxt_min(indent + HANG, width / 2), before = 0;
-    while (!line->screen->full_names) {
-        columns_of(text, width - before, &bytes);
-        if (bytes == text.len) {
-            break;
-        }
-        size_t end = end_of_words(text, nvtxt_max(bytes, 1), before > 0 ? 0 : indent);
-        struct nvtxt_slice piece = {text.data, end};
-        while (piece.len > 0 && piece.data[piece.len - 1] == ' ') {
-            piece.len--;
-        }
+    size_t indent = blanks_of(text), hang = hang_of(line->screen, indent), before = 0;
+    struct nvtxt_slice piece;
+    while (cut_piece(line->screen, &text, indent, before, &piece)) {
         put_text(line, piece);
-        text.data += end;
-        text.len -= end;
-        size_t blanks = blanks_of(text);
-        text.data += blanks;
-        text.len -= blanks;
         if (text.len == 0) {
             break;
         }
@@ -167,6 +179,21 @@ static void show_line(struct line *line, struct nvtxt_slice text) {
     }
     put_text(line, text);
     put_style(line, REPORT_STYLE_NONE);
+}
+
+size_t report_screen_lines(const struct report_screen *screen, struct nvtxt_slice text) {
+    size_t count = 0;
+    while (text.len > 0) {
+        const char *end = memchr(text.data, '\n', text.len);
+        struct nvtxt_slice line = {text.data, end ? (size_t)(end - text.data) : text.len}, piece;
+        size_t indent = blanks_of(line), hang = hang_of(screen, indent), before = 0;
+        text.data += line.len + (end != NULL);
+        text.len -= line.len + (end != NULL);
+        for (count++; cut_piece(screen, &line, indent, before, &piece) && line.len > 0; count++) {
+            before = hang;
+        }
+    }
+    return count;
 }
 
 static size_t show(struct nvtxt_out *out, struct nvtxt_slice text, bool last) {

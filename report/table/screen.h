@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "protocol/base/clock.h"
+#include "protocol/base/slice.h"
 #include "protocol/text/out.h"
 
 #define REPORT_SCREEN_LEAST 8   // a terminal that is narrower counts as this
@@ -50,6 +51,9 @@ void report_screen_attach(struct nvtxt_out *out, struct report_screen *screen);
 static inline const struct report_screen *report_screen_of(const struct nvtxt_out *out) {
     return out->show ? out->screen : NULL;
 }
+
+// The lines of the screen that lines of text take, folded.
+size_t report_screen_lines(const struct report_screen *screen, struct nvtxt_slice text);
 
 // Marks the beginning of a style. Does nothing without a screen.
 void report_screen_style(struct nvtxt_out *out, enum report_style style);

@@ -187,6 +187,22 @@ def test_without_a_command_a_screen_says_what_to_ask_next():
         assert "What came most often" in text and "nvtxt-report stats" not in text, text
         text = on_terminal(80, cwd=folder.path, env={"NVTXT_STORE": folder.name("build.sqlite")})
         assert "What took longest" in text and "\n  nvtxt-report stats  " in text, text
+        equal(text.count(folder.name("build.sqlite")), 1, "the store is named once")
+
+
+def test_the_screen_without_a_command_has_25_lines():
+    lines = "".join('RangeStartEnd, %d, %d, "%s"\n' % (n, n + 7 ** (n % 9), "abcdef"[n % 6]) for n in range(99))
+    with Folder() as folder:
+        stores = [make_store(folder, name + ".sqlite", folder.write(name, (
+            "@RangeStartEnd, Start, End, Message\n@RangePush, Time, Message\n@RangePop, Time\n"
+            "%sNothing, 1\nRangePush, 1, a\nRangePop, 2\n" % lines)), status=1) for name in "pqr"]
+        for columns in (60, 80, 120):
+            for some in (stores[:1], stores[:2], stores):
+                env = {"NVTXT_STORE": stores[0]}
+                text = on_terminal(columns, *([] if len(some) == 1 else some), env=env)
+                equal(len(text.splitlines()) <= 25, True, text)
+                for part in ("What took longest\n", "  error: ", " more (nvtxt-report check)\n", "  nvtxt-report "):
+                    assert part in text, text
 
 
 def test_the_sections_stay_with_report_in_pipes_and_with_their_options():

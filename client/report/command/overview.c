@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `nvtxt-report` without a command shows on a terminal: what the stores are, what took
-// longest, what is wrong, what to ask next. It fits 25 lines of a terminal of 80 columns.
+// longest, what is wrong, what to ask next. It fits 25 lines: where stores and commands take more
+// of them than those of one store at 80 columns, fewer names and findings are shown.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +16,10 @@
 #define NAMES 5
 #define FINDINGS 4
 #define COMMANDS 4
+#define LINES 25
+#define NAMES_HEAD 4    // an empty line, the headline, titles, their units
+#define FINDINGS_HEAD 2 // an empty line, the headline
+#define COMMANDS_HEAD 2
 #define TEXTS_AT 42 // where the text beside a command begins, if there is room
 #define TEXT 30     // its columns, at most
 
@@ -60,14 +65,21 @@ static void put_store(struct report_job *job, const struct report_store *store,
     }
 }
 
-static int put_stores(struct report_job *job) {
+// `*lines`: that it takes.
+static int put_stores(struct report_job *job, size_t *lines) {
     const struct report_capture *capture = job->capture;
+    const struct report_screen *screen = report_screen_of(&job->out);
     struct report_overview *overviews = report_overviews(job->model);
+    const size_t begin = job->out.len;
     for (size_t i = 0; overviews && i < nvtxt_min(capture->store_count, STORES); i++) {
         put_store(job, &capture->stores[i], &overviews[i]);
     }
     if (overviews && capture->store_count > STORES) {
         nvtxt_out_format(&job->out, "and %zu more\n", capture->store_count - STORES);
+    }
+    if (screen && job->out.len > begin) {
+        *lines = report_screen_lines(
+            screen, (struct nvtxt_slice){job->out.data + begin, job->out.len - begin});
     }
     free(overviews);
     return overviews ? 0 : nvtxt_origin(-ENOMEM);
@@ -93,33 +105,45 @@ static const struct choice ranges = {"nvtx_sum",
                                      5}, // share, total, number, longest, name
     marks = {"nvtx_mark_sum", "What came most often", {0, 1, 8}, 3};
 
-// Writes the first rows; `*any`: there are some.
-static int put_choice(struct report_job *job, const struct choice *choice, bool *any) {
+// Makes the table of ranges, or of marks where there is no range. Of both: no rows, nothing is
+// shown.
+static int make_choice(struct report_job *job, struct report_table *table,
+                       const struct choice **choice) {
     static const struct report_stats_options options = {.percentile_count = 0};
-    struct report_table all, few = {0};
-    int r = report_stats_make(&all, report_stats_find(choice->report), job->model, &options);
-    struct report_column *columns = r == 0 ? report_table_columns(&few, choice->count) : NULL;
-    *any = r == 0 && all.row_count > 0;
-    for (size_t i = 0; columns && i < choice->count; i++) {
-        columns[i] = all.columns[choice->columns[i]];
+    *choice = &ranges;
+    int r = report_stats_make(table, report_stats_find(ranges.report), job->model, &options);
+    if (r == 0 && table->row_count == 0) {
+        report_table_deinit(table);
+        *choice = &marks;
+        r = report_stats_make(table, report_stats_find(marks.report), job->model, &options);
     }
-    for (size_t row = 0; columns && row < nvtxt_min(all.row_count, NAMES); row++) {
+    return r;
+}
+
+// Writes the first rows of it.
+static int put_choice(struct report_job *job, const struct choice *choice,
+                      const struct report_table *all, size_t most) {
+    struct report_table few = {0};
+    struct report_column *columns = report_table_columns(&few, choice->count);
+    for (size_t i = 0; columns && i < choice->count; i++) {
+        columns[i] = all->columns[choice->columns[i]];
+    }
+    for (size_t row = 0; columns && row < nvtxt_min(all->row_count, most); row++) {
         struct report_cell room[REPORT_TABLE_MADE];
-        const struct report_cell *from = report_table_cells(&all, row, room);
+        const struct report_cell *from = report_table_cells(all, row, room);
         struct report_cell *cells = report_table_row(&few);
         for (size_t i = 0; cells && i < choice->count; i++) {
             cells[i] = from[choice->columns[i]];
         }
     }
-    if (*any && !few.failed) {
+    int r = few.failed ? nvtxt_origin(-ENOMEM) : 0;
+    if (r == 0 && all->row_count > 0) {
         const struct report_table_view view = {
             .place = REPORT_TABLE_WITHIN, .indent = 2, .full_names = job->options->full_names};
         put_headline(job, choice->headline);
         report_table_text(&job->out, &few, &view);
     }
-    r = r ?: few.failed ? nvtxt_origin(-ENOMEM) : 0;
     report_table_deinit(&few);
-    report_table_deinit(&all);
     return r;
 }
 
@@ -144,61 +168,38 @@ static void put_finding(struct report_job *job, const struct report_rule_message
     nvtxt_out_deinit(&line);
 }
 
-// Errors first, then warnings, then what could be faster.
-static void put_findings(struct report_job *job, const struct report_results *results) {
+static size_t count_findings(const struct report_results *results) {
     size_t count = 0;
+    for (size_t i = 0; i < results->count; i++) {
+        const struct report_result *result = &results->results[i];
+        for (size_t k = 0; k < result->message_count; k++) {
+            count += result->messages[k].level >= REPORT_LEVEL_OPTIMIZATION;
+        }
+    }
+    return count;
+}
+
+// Errors first, then warnings, then what could be faster.
+static void put_findings(struct report_job *job, const struct report_results *results,
+                         size_t most) {
+    size_t count = 0, all = count_findings(results);
     put_headline(job, "What is wrong");
     for (int level = REPORT_LEVEL_ERROR; level >= REPORT_LEVEL_OPTIMIZATION; level--) {
         for (size_t i = 0; i < results->count; i++) {
             const struct report_result *result = &results->results[i];
             for (size_t k = 0; k < result->message_count; k++) {
-                bool is_it = (int)result->messages[k].level == level;
-                if (is_it && count < FINDINGS) {
+                if ((int)result->messages[k].level == level && count++ < most) {
                     put_finding(job, &result->messages[k]);
                 }
-                count += is_it;
             }
         }
     }
-    if (count == 0) {
+    if (all == 0) {
         NVTXT_OUT_LITERAL(&job->out, "  nothing that a rule knows\n");
-    } else if (count > FINDINGS) {
+    } else if (all > most) {
         report_screen_style(&job->out, REPORT_STYLE_DIM);
-        nvtxt_out_format(&job->out, "  \xE2\x80\xA6 %zu more (nvtxt-report check)\n",
-                         count - FINDINGS);
+        nvtxt_out_format(&job->out, "  \xE2\x80\xA6 %zu more (nvtxt-report check)\n", all - most);
     }
-}
-
-static int judge(struct report_job *job, struct report_loaded *loaded,
-                 const struct report_scope *scope) {
-    struct report_rules_wanted wanted;
-    struct report_results results = {0};
-    struct report_metrics *metrics = NULL;
-    int r = report_judging_begin(job, loaded->rules, &wanted);
-    r = r ?: report_loaded_enter(loaded, job, scope);
-    r = r ?: report_metrics_new(&metrics, job->model, scope, loaded->definitions);
-    r = r ?: report_judging_apply(job, loaded->rules, metrics, &wanted, &results);
-    if (r == 0) {
-        put_findings(job, &results);
-    }
-    report_results_free(&results);
-    report_metrics_free(metrics);
-    return r;
-}
-
-static int put_wrong(struct report_job *job) {
-    struct report_loaded loaded = {0};
-    struct report_scopes *scopes = NULL;
-    int r = report_loaded_open(&loaded, job);
-    r = r ?: report_job_scopes(job, &scopes);
-    if (r == 0) {
-        report_loaded_say(&loaded, job);
-        report_loaded_raise(&loaded, job);
-        r = judge(job, &loaded, report_scopes_at(scopes, 0));
-    }
-    report_scopes_free(scopes);
-    report_loaded_close(&loaded);
-    return r;
 }
 
 // ---- What to ask next ---------------------------------------------------------------------------
@@ -227,15 +228,23 @@ static void put_words(struct nvtxt_out *line, const struct report_options *optio
     }
 }
 
+static int begin_command(struct nvtxt_out *line, const struct report_job *job,
+                         const char *command) {
+    int r = nvtxt_out_init(line, -1);
+    if (r == 0) {
+        nvtxt_out_format(line, "  nvtxt-report %s", command);
+        put_words(line, job->options);
+    }
+    return r;
+}
+
 static void put_command(struct report_job *job, const char *command, const char *text) {
     struct nvtxt_out *out = &job->out, line;
     const struct report_screen *screen = report_screen_of(out);
-    if (nvtxt_out_init(&line, -1) != 0) {
+    if (begin_command(&line, job, command) != 0) {
         out->error = nvtxt_origin(-ENOMEM);
         return;
     }
-    nvtxt_out_format(&line, "  nvtxt-report %s", command);
-    put_words(&line, job->options);
     const struct nvtxt_slice words = {line.data, line.len};
     size_t used = report_plain_width(words), at = nvtxt_max(used + 2, TEXTS_AT);
     report_plain_text(out, words);
@@ -259,39 +268,129 @@ static bool has_builds(const struct report_job *job) {
     return has;
 }
 
-// The first ones that fit what is there.
-static void put_next(struct report_job *job, bool any_range) {
+// The first ones that fit what is there. Returns how many.
+struct next {
+    const char *command, *text;
+};
+
+static size_t choose_next(const struct report_job *job, bool any_range,
+                          struct next chosen[COMMANDS]) {
     const struct {
         bool fits;
-        const char *command, *text;
+        struct next next;
     } all[] = {
-        {has_builds(job), "stats -r step_tree", "the build as a tree"},
-        {report_has_logs(job->capture), "logs", "patterns of the lines of logs"},
-        {any_range, "stats", "all names with their times"},
-        {true, "events", "events one by one"},
-        {true, "report", "sections and all rules"},
-        {true, "html", "a page for a browser"},
+        {has_builds(job), {"stats -r step_tree", "the build as a tree"}},
+        {report_has_logs(job->capture), {"logs", "patterns of the lines of logs"}},
+        {any_range, {"stats", "all names with their times"}},
+        {true, {"events", "events one by one"}},
+        {true, {"report", "sections and all rules"}},
+        {true, {"html", "a page for a browser"}},
     };
     size_t count = 0;
-    put_headline(job, "What to ask next");
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && count < COMMANDS; i++) {
         if (all[i].fits) {
-            put_command(job, all[i].command, all[i].text);
-            count++;
+            chosen[count++] = all[i].next;
         }
     }
+    return count;
+}
+
+// ---- All of it ----------------------------------------------------------------------------------
+
+// What was found is borrowed.
+struct screenful {
+    size_t store_lines, next_count;
+    struct next next[COMMANDS];
+    const struct report_results *results;
+    size_t names, findings; // the most that are shown
+};
+
+static size_t lines_of_next(const struct report_job *job, const struct screenful *all) {
+    const struct report_screen *screen = report_screen_of(&job->out);
+    size_t lines = COMMANDS_HEAD;
+    for (size_t i = 0; screen && i < all->next_count; i++) {
+        struct nvtxt_out line;
+        if (begin_command(&line, job, all->next[i].command) == 0) {
+            lines += report_screen_lines(screen, (struct nvtxt_slice){line.data, line.len});
+            nvtxt_out_deinit(&line);
+        }
+    }
+    return lines;
+}
+
+// One line less: of what is longest, of commands last. Returns false if each has one only.
+static bool shorten(struct screenful *all) {
+    if (all->names + all->findings == 2) {
+        return all->next_count > 1 && all->next_count-- > 0;
+    }
+    if (all->findings > 1 && (all->names <= all->findings || all->names == 1)) {
+        all->findings--;
+    } else {
+        all->names--;
+    }
+    return true;
+}
+
+static void fit(const struct report_job *job, struct screenful *all) {
+    size_t found = count_findings(all->results), lines;
+    do {
+        size_t shown = nvtxt_max(nvtxt_min(found, all->findings), 1) + (found > all->findings);
+        lines = all->store_lines + NAMES_HEAD + all->names + FINDINGS_HEAD + shown +
+                lines_of_next(job, all);
+    } while (lines > LINES && shorten(all));
+}
+
+static int put_all(struct report_job *job, struct screenful *all) {
+    struct report_table table = {0};
+    const struct choice *choice;
+    int r = make_choice(job, &table, &choice);
+    if (r == 0) {
+        all->next_count = choose_next(job, choice == &ranges, all->next);
+        fit(job, all);
+        r = put_choice(job, choice, &table, all->names);
+    }
+    if (r == 0) {
+        put_findings(job, all->results, all->findings);
+        put_headline(job, "What to ask next");
+        for (size_t i = 0; i < all->next_count; i++) {
+            put_command(job, all->next[i].command, all->next[i].text);
+        }
+    }
+    report_table_deinit(&table);
+    return r;
+}
+
+static int judge(struct report_job *job, struct report_loaded *loaded,
+                 const struct report_scope *scope, struct screenful *all) {
+    struct report_rules_wanted wanted;
+    struct report_results results = {0};
+    struct report_metrics *metrics = NULL;
+    int r = report_judging_begin(job, loaded->rules, &wanted);
+    r = r ?: report_loaded_enter(loaded, job, scope);
+    r = r ?: report_metrics_new(&metrics, job->model, scope, loaded->definitions);
+    r = r ?: report_judging_apply(job, loaded->rules, metrics, &wanted, &results);
+    if (r == 0) {
+        all->results = &results;
+        r = put_all(job, all);
+    }
+    report_results_free(&results);
+    report_metrics_free(metrics);
+    return r;
 }
 
 int report_overview_write(struct report_job *job) {
-    bool any_range = false, any_mark = false;
-    int r = put_stores(job);
-    r = r ?: put_choice(job, &ranges, &any_range);
-    if (r == 0 && !any_range) {
-        r = put_choice(job, &marks, &any_mark);
-    }
-    r = r ?: put_wrong(job);
+    struct screenful all = {.names = NAMES, .findings = FINDINGS};
+    struct report_loaded loaded = {0};
+    struct report_scopes *scopes = NULL;
+    int r = put_stores(job, &all.store_lines);
+    r = r ?: report_loaded_open(&loaded, job);
+    r = r ?: report_job_scopes(job, &scopes);
     if (r == 0) {
-        put_next(job, any_range);
+        report_loaded_say(&loaded, job);
+        report_loaded_raise(&loaded, job);
+        r = judge(job, &loaded, report_scopes_at(scopes, 0), &all);
     }
+    report_scopes_free(scopes);
+    report_loaded_close(&loaded);
     return r;
 }
