@@ -114,7 +114,7 @@ def equal(got, wanted, what=""):
 
 def rows(path, sql, *values):
     """Rows of a store as a reader sees them."""
-    store = sqlite3.connect("file:%s?mode=ro" % path, uri=True, timeout=10)
+    store = sqlite3.connect("file:%s?mode=ro" % path, uri=True, timeout=DEADLINE)
     try:
         return store.execute(sql, values).fetchall()
     finally:
@@ -366,7 +366,8 @@ class LockedStore:
     """Keeps a daemon with a shared store from writing: somebody else holds the write lock."""
 
     def __init__(self, daemon):
-        self.store = sqlite3.connect(daemon.store, isolation_level=None, check_same_thread=False)
+        self.store = sqlite3.connect(daemon.store, isolation_level=None, check_same_thread=False,
+                                     timeout=DEADLINE)  # the daemon may stand still with its lock
         self.store.execute("BEGIN IMMEDIATE")
 
     def release(self):

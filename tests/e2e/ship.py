@@ -128,7 +128,7 @@ def segment_number(path):
 
 def rows_of(path, sql):
     """Rows of a store; a text that is not UTF-8 comes as its bytes."""
-    store = sqlite3.connect("file:%s?mode=ro" % path, uri=True, timeout=10)
+    store = sqlite3.connect("file:%s?mode=ro" % path, uri=True, timeout=DEADLINE)
     store.text_factory = lambda data: data.decode() if is_utf8(data) else data
     try:
         return store.execute(sql).fetchall()

@@ -14,7 +14,7 @@ HEADER = 'TimeBase = Manual\n@Marker, Time, Message\n'
 
 
 def sql(path, script):
-    store = sqlite3.connect(path, isolation_level=None)
+    store = sqlite3.connect(path, isolation_level=None, timeout=lib.DEADLINE)
     store.executescript(script)
     store.close()
 
