@@ -130,6 +130,11 @@ def test_people_see_twenty_bad_lines_of_a_source_and_their_number():
             html = file.read()
         contains(html, "20 of 30 are shown")
         equal(html.count("<tr data-line="), 20)
+        report("html", "-o", page, "--resolve-source-file", folder.name("bad.nvtxt"), store)
+        with open(page, encoding="utf-8") as file:
+            html = file.read()
+        lines = html[html.index('<ul class="diagnostics">'):]
+        equal(lines[:lines.index("</ul>")].count("<li>"), 20)
         contains(html, "secret1")
 
 

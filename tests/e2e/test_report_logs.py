@@ -203,6 +203,8 @@ def test_a_log_of_ever_new_patterns_is_bounded():
         equal((got["lines"], len(got["patterns"])), (count, 10000))
         equal((got["patterns"][0]["pattern"], got["patterns"][0]["count"]), ("often #", count // 100))
         equal(got["others"] + sum(one["count"] for one in got["patterns"]), count)
+        equal({one["count"] for one in got["patterns"][1:]}, {1}, "none has the lines of the one whose place it took")
+        equal(max(one["missed"] for one in got["patterns"]) > 0, True, "what it may have had before is told")
         last = report("logs", "--csv", daemon.store)[1].splitlines()[-1]
         equal(last, "%d,,,,,,,others" % got["others"])
 
@@ -269,6 +271,8 @@ def test_a_burst_of_errors_is_found_in_a_span():
         equal(burst(daemon.store, *window), wanted)
         send_lines(daemon, [(9 * HOUR + 9, 2, "disk sda1 is gone")])
         equal(burst(daemon.store, *window)[0], "error")
+        equal(burst(daemon.store, "--since", "@3600", "--until", "@%d" % (9 * 3600))[:2],
+              ("not-applicable", "lines are known of a shorter time before the span than the span is"))
         equal(burst(daemon.store, "--source", "1", "--since", "@0", "--until", "@%d" % (9 * 3600))[:2],
               ("not-applicable", "lines are known of a shorter time before the span than the span is"))
 
@@ -281,7 +285,8 @@ def test_without_a_span_the_last_tenth_of_the_time_is_it():
         equal(burst(daemon.store)[1], [["6.1 times", 61, 90, "job # failed"], ["new", 1, 0, "new"]])
         status, out, _ = report("report", "--rule", "ErrorBurst", daemon.store)
         equal(status, 0)
-        contains(out, "new: 1")
+        contains(" ".join(out.split()), "that are new: 1,")
+        contains(" ".join(out.split()), "The most frequent one: 'job # failed'.")
 
 
 def test_few_lines_are_no_burst():
