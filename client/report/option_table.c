@@ -213,7 +213,7 @@ static int take_define(const struct nvtxt_option_value *value) {
     (REPORT_REPORT | REPORT_SUMMARY | REPORT_STATS | REPORT_EVENTS | REPORT_METRICS |              \
      REPORT_SOURCE | REPORT_DIFF | REPORT_CHECK | REPORT_HTML | REPORT_SERVE | REPORT_LOGS)
 #define EVERY ((SELECTS & ~(unsigned)REPORT_SERVE) | REPORT_LIST | REPORT_NVTX_STATE)
-#define HAS_TABLES (HAS_FORMATS & ~(unsigned)(REPORT_CHECK | REPORT_NVTX_STATE | REPORT_SERVE))
+#define HAS_TABLES (HAS_FORMATS & ~(unsigned)(REPORT_NVTX_STATE | REPORT_SERVE))
 #define HAS_FORMATS (EVERY & ~(unsigned)REPORT_HTML)
 #define COMPUTES                                                                                   \
     (REPORT_REPORT | REPORT_METRICS | REPORT_SOURCE | REPORT_CHECK | REPORT_LIST | REPORT_HTML)

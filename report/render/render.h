@@ -75,14 +75,16 @@ void report_render_rule_json(struct report_json *json, const struct report_resul
 
 // `details`: also rules without an issue, descriptions, and what a rule printed
 // (--print-rule-details). Without it only findings, and what was not applied and why, in short.
+// `limit`: rows of a table; 0: all.
 void report_render_rule_text(struct nvtxt_out *out, const struct report_result *result,
-                             bool details, bool full_names);
+                             bool details, bool full_names, size_t limit);
 
 // How a level looks on a screen.
 enum report_style report_level_style(enum report_level level);
 
 // All of it.
-void report_render_rule_markdown(struct nvtxt_out *out, const struct report_result *result);
+void report_render_rule_markdown(struct nvtxt_out *out, const struct report_result *result,
+                                 size_t limit);
 
 // The same two formats of rules: a case for each, which fails from this level on, and a command for
 // each message. `scope`: what the results are of, for people.

@@ -157,9 +157,9 @@ static void put_chart(struct nvtxt_out *out, const struct report_rule_table *tab
 }
 
 static void text_table(struct nvtxt_out *out, const struct report_rule_table *table,
-                       bool full_names) {
+                       bool full_names, size_t limit) {
     const struct report_table_view view = {
-        .place = REPORT_TABLE_WITHIN, .indent = 6, .full_names = full_names};
+        .place = REPORT_TABLE_WITHIN, .indent = 6, .limit = limit, .full_names = full_names};
     if (table->title.len > 0) {
         put_linked(out, "      ", table->title, report_plain_text, "\n");
     }
@@ -174,7 +174,7 @@ static void text_table(struct nvtxt_out *out, const struct report_rule_table *ta
 }
 
 static void text_message(struct nvtxt_out *out, const struct report_result *result, size_t id,
-                         bool details, bool full_names) {
+                         bool details, bool full_names, size_t limit) {
     static const struct form form = {"      ", report_plain_text};
     const struct report_rule_message *message = &result->messages[id];
     NVTXT_OUT_LITERAL(out, "    ");
@@ -190,13 +190,13 @@ static void text_message(struct nvtxt_out *out, const struct report_result *resu
     put_belongings(out, &form, result, id, details);
     for (size_t i = 0; i < result->table_count; i++) {
         if (result->tables[i].message == id) {
-            text_table(out, &result->tables[i], full_names);
+            text_table(out, &result->tables[i], full_names, limit);
         }
     }
 }
 
 void report_render_rule_text(struct nvtxt_out *out, const struct report_result *result,
-                             bool details, bool full_names) {
+                             bool details, bool full_names, size_t limit) {
     static const struct form form = {"    ", report_plain_text};
     NVTXT_OUT_LITERAL(out, "  ");
     report_plain_text(out, result->identifier);
@@ -213,7 +213,7 @@ void report_render_rule_text(struct nvtxt_out *out, const struct report_result *
         NVTXT_OUT_LITERAL(out, "\n");
     }
     for (size_t id = 0; id < result->message_count; id++) {
-        text_message(out, result, id, details, full_names);
+        text_message(out, result, id, details, full_names, limit);
     }
     put_markers(out, &form, result, REPORT_NO_MESSAGE);
     put_proposals(out, &form, result);
@@ -230,9 +230,11 @@ static void markdown_paragraph(struct nvtxt_out *out, const char *begin, struct 
     }
 }
 
-static void markdown_message(struct nvtxt_out *out, const struct report_result *result, size_t id) {
+static void markdown_message(struct nvtxt_out *out, const struct report_result *result, size_t id,
+                             size_t limit) {
     static const struct form form = {"    - ", report_plain_markdown};
-    static const struct report_table_view view = {.place = REPORT_TABLE_WITHIN, .indent = 4};
+    const struct report_table_view view = {
+        .place = REPORT_TABLE_WITHIN, .indent = 4, .limit = limit};
     const struct report_rule_message *message = &result->messages[id];
     nvtxt_out_format(out, "  - %s: ", report_level_name(message->level));
     if (message->title.len > 0) {
@@ -256,7 +258,8 @@ static void markdown_message(struct nvtxt_out *out, const struct report_result *
     }
 }
 
-void report_render_rule_markdown(struct nvtxt_out *out, const struct report_result *result) {
+void report_render_rule_markdown(struct nvtxt_out *out, const struct report_result *result,
+                                 size_t limit) {
     static const struct form form = {"  - ", report_plain_markdown};
     NVTXT_OUT_LITERAL(out, "- **");
     report_plain_markdown(out, result->identifier);
@@ -267,7 +270,7 @@ void report_render_rule_markdown(struct nvtxt_out *out, const struct report_resu
     NVTXT_OUT_LITERAL(out, "\n\n");
     markdown_paragraph(out, "  ", result->description);
     for (size_t id = 0; id < result->message_count; id++) {
-        markdown_message(out, result, id);
+        markdown_message(out, result, id, limit);
     }
     put_markers(out, &form, result, REPORT_NO_MESSAGE);
     put_proposals(out, &form, result);
@@ -296,9 +299,9 @@ void report_render_rules(struct nvtxt_out *out, const struct report_results *res
             continue;
         }
         if (view->markdown) {
-            report_render_rule_markdown(out, result);
+            report_render_rule_markdown(out, result, view->limit);
         } else {
-            report_render_rule_text(out, result, view->rule_details, view->full_names);
+            report_render_rule_text(out, result, view->rule_details, view->full_names, view->limit);
         }
     }
 }

@@ -2,13 +2,15 @@
 //
 // The rule about builds (nvtxt-report(1), "STATISTICS"). It speaks of each build of the capture on
 // its own. Steps are those that the selection counts.
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "protocol/base/origin.h"
+#include "protocol/text/shown.h"
 #include "report/model/builds.h"
 #include "report/rule/builder.h"
 #include "report/rule/rules_state.h"
-#include "report/rule/template.h"
 
 #define IDLE_LEAST 10 // percent of the time of a build
 #define SHOWN 10      // steps of a table
@@ -34,15 +36,16 @@ static double percent_of(uint64_t part, uint64_t whole) {
     return whole > 0 ? (double)(100.0L * (long double)part / (long double)whole) : 0;
 }
 
-static struct nvtxt_slice time_text(const struct look *look, uint64_t ns) {
-    struct nvtxt_buf text = {0};
-    report_value_write(&text, &(struct report_value){.type = REPORT_U64, .u64 = ns},
-                       NVTXT_SLICE("ns"));
-    look->call->builder->failed = look->call->builder->failed || nvtxt_buf_failed(&text);
-    struct nvtxt_slice copy = report_build_copy(
-        look->call->builder, (struct nvtxt_slice){text.data ? text.data : "", text.len});
-    nvtxt_buf_deinit(&text);
-    return copy;
+// A time with three digits, in the unit that fits `most`, the largest one beside it.
+static struct nvtxt_slice time_text(const struct look *look, uint64_t ns, uint64_t most) {
+    char digits[NVTXT_SHOWN_TIME];
+    struct nvtxt_shown_unit unit = nvtxt_shown_unit((double)most);
+    if (unit.ns == 1) {
+        snprintf(digits, sizeof(digits), "%" PRIu64, ns);
+    } else {
+        nvtxt_shown_digits(digits, (double)ns / unit.ns);
+    }
+    return report_build_format(look->call->builder, "%s %s", digits, unit.name);
 }
 
 static const struct report_event *event_of(const struct look *look, uint32_t step) {
@@ -75,7 +78,8 @@ static void put_table(const struct look *look, size_t message, const char *title
         const struct ranked *ranked = &look->list[i];
         const struct report_cell cells[] = {
             report_cell_text(report_event_text(look->capture, event_of(look, ranked->step))),
-            report_cell_uint(ranked->count), report_cell_text(time_text(look, ranked->ns)),
+            report_cell_uint(ranked->count),
+            report_cell_text(time_text(look, ranked->ns, look->list[0].ns)),
             report_cell_text(
                 report_build_format(builder, "%.1f %%", percent_of(ranked->ns, whole)))};
         report_build_row(builder, table, cells);
@@ -88,7 +92,8 @@ static void say_idle(const struct look *look, uint64_t alone, size_t count) {
     struct report_builder *builder = look->call->builder;
     uint64_t elapsed = (uint64_t)look->build->end - (uint64_t)look->build->start;
     struct nvtxt_slice first = text_of(look, look->list[0].step);
-    struct nvtxt_slice all = time_text(look, alone), longest = time_text(look, look->list[0].ns);
+    struct nvtxt_slice all = time_text(look, alone, alone);
+    struct nvtxt_slice longest = time_text(look, look->list[0].ns, look->list[0].ns);
     size_t message = report_build_message(
         builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Idle slots"),
         report_build_format(builder,
@@ -141,7 +146,7 @@ static void look_for_long(struct look *look) {
     for (size_t i = 0; i < SHOWN; i++) {
         longest += look->list[i].ns;
     }
-    struct nvtxt_slice text = time_text(look, longest);
+    struct nvtxt_slice text = time_text(look, longest, longest);
     size_t message = report_build_message(
         builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Longest steps"),
         report_build_format(builder,
@@ -206,7 +211,7 @@ static void look_for_repeated(struct look *look) {
     for (size_t i = 0; i < count; i++) {
         ns += look->list[i].ns;
     }
-    struct nvtxt_slice text = time_text(look, ns), first = text_of(look, look->list[0].step);
+    struct nvtxt_slice text = time_text(look, ns, ns), first = text_of(look, look->list[0].step);
     size_t message = report_build_message(
         builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Repeated steps"),
         report_build_format(builder,

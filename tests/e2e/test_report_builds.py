@@ -191,6 +191,23 @@ def findings(path, *args):
             for message, table in zip(rule["messages"], rule["tables"])}, rule
 
 
+def test_times_of_findings_have_three_digits_and_one_unit():
+    with Folder() as folder:
+        store = Store()
+        source = store.source()
+        for start, end, text in ((0, 300674123, "long"), (10, 300000000, "beside"), (300674123, 300674805, "short")):
+            store.range(source, start, end, text, start + 9, key=text, parent=store.token(source, "run"),
+                        details={"command": text, "target": text, "status": 0})
+        store.range(source, 0, 900000000, "make", 5, key="run")
+        store.range(source, 400000000, 812345678, "alone", 6, key="alone", parent=store.token(source, "run"),
+                    details={"command": "alone", "target": "alone", "status": 0})
+        text, table = findings(store.save(folder, "a.sqlite"))[0]["Idle slots"]
+        equal(text, "'make': only one of 2 slots was busy for 413 ms, 45.9% of the time. 'alone' ran alone for 412 ms: "
+                    "begin it earlier, or make it shorter.")
+        equal([(row[0], row[2]) for row in table],
+              [("alone", "412 ms"), ("long", "0.674 ms"), ("short", "<0.001 ms")])
+
+
 def test_findings_speak_of_builds():
     with Folder() as folder:
         store = Store()
@@ -215,6 +232,12 @@ def test_findings_speak_of_builds():
         found, rule = findings(path, "--match", "y")
         equal(found["Longest steps"][0], "'make again': the ten longest of 12 steps take 100 ns, 83.3% of all.")
         equal(len(found["Longest steps"][1]), 10)
+        for form, row in (("text", "      cc y.c"), ("markdown", "    | cc y.c")):
+            for limit, rows_, more in ((["--limit", "3"], 3, 1), ([], 10, 0)):
+                text = report("check", "--format", form, "--rule", "Builds", "--match", "y", *limit, path)[1]
+                text = text[text.index("The ten longest steps"):]
+                equal((text[:text.index("Commands that ran again")].count(row), text.count("\u2026 7 more (--limit 0)")),
+                      (rows_, more), form)
         equal(found["Repeated steps"],
               ("'make again': 1 command ran more than once with the same target in the same folder, 'cc y.c' 3 "
                "times. The repetitions take 20 ns.", [["cc y.c", 3, "20 ns", "16.7 %"]]))

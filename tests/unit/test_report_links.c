@@ -85,7 +85,7 @@ Test(links, that_only_look_like_one_stay) {
 static void shown(const struct report_result *result, bool details, const char *expected) {
     struct nvtxt_out out;
     cr_assert_eq(nvtxt_out_init(&out, -1), 0);
-    report_render_rule_text(&out, result, details, false);
+    report_render_rule_text(&out, result, details, false, 0);
     nvtxt_out_bytes(&out, "", 1);
     cr_assert_str_eq(out.data, expected);
     nvtxt_out_deinit(&out);

@@ -59,6 +59,7 @@ static void write_json(const struct judgements *all) {
 // A result has a heading above what is said of it.
 static int write_scope(struct report_job *job, const struct judgement *one, bool first) {
     const struct report_options *options = job->options;
+    const size_t limit = report_job_view(job).limit;
     bool markdown = options->format == REPORT_MARKDOWN;
     int r = 0;
     if (one->scope->given) {
@@ -72,10 +73,10 @@ static int write_scope(struct report_job *job, const struct judgement *one, bool
     }
     for (size_t i = 0; !off && i < one->results.count; i++) {
         if (markdown) {
-            report_render_rule_markdown(&job->out, &one->results.results[i]);
+            report_render_rule_markdown(&job->out, &one->results.results[i], limit);
         } else {
             report_render_rule_text(&job->out, &one->results.results[i], options->rule_details,
-                                    options->full_names);
+                                    options->full_names, limit);
         }
     }
     return r;
