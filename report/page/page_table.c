@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/page/html.h"
+#include "report/page/timeline.h"
 #include "report/table/number.h"
 #include "report/table/write.h"
 

@@ -36,9 +36,6 @@ void page_report_summary(struct nvtxt_out *out, const struct report_capture *cap
                          const struct report_overview *overviews);
 void page_session_summary(struct nvtxt_out *out, const struct report_capture *capture);
 
-// Whether all times of the page count from the base of the first store, which is known.
-bool page_has_utc_base(const struct report_capture *capture);
-
 // An instant of a store whose times count from `base_ns`.
 void page_instant(struct nvtxt_out *out, int64_t ns, int64_t base_ns);
 

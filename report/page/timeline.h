@@ -121,6 +121,9 @@ static inline uint64_t page_zigzag(uint64_t value) {
 // threads, builds (if there are any), lanes, iterations, hidden (if events are merged), columns;
 // flame stands after them. assets/data.js reads it.
 
+// Whether all times of the page count from the base of the first store, which is known.
+bool page_has_utc_base(const struct report_capture *capture);
+
 // `*names`, which the caller frees, is the number of each name of the capture in `names`, or
 // REPORT_NONE. Returns 0 or -ENOMEM; a failure of the output is in `out`.
 int page_data(struct nvtxt_out *out, const struct report_model *model,
