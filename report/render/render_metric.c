@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/text/forms.h"
 #include "protocol/text/shown.h"
 #include "report/table/number.h"
 #include "report/table/plain.h"
@@ -238,6 +239,26 @@ static void add_instances(struct nvtxt_buf *to, const struct report_metric *metr
     nvtxt_buf_add_string(to, metric->instance_count > 0 ? ")" : "");
 }
 
+// A moment, which is a text in UTC, as the screen has others. Returns false if it is none.
+static bool add_moment(struct nvtxt_buf *to, const struct report_metric *metric,
+                       const struct report_screen *screen) {
+    char text[NVTXT_SHOWN_TIME];
+    int64_t ns;
+    if (!screen || strcmp(metric->name, "capture__attribute_start_time") != 0 ||
+        metric->value.type != REPORT_STRING || metric->value.string.len >= sizeof(text)) {
+        return false;
+    }
+    memcpy(text, metric->value.string.data, metric->value.string.len);
+    text[metric->value.string.len] = '\0';
+    if (!nvtxt_time_parse(text, &ns) || ns < REPORT_SCREEN_YEAR_1980_NS) {
+        return false;
+    }
+    nvtxt_buf_add_string(to, nvtxt_shown_day(text, ns, screen->utc));
+    nvtxt_buf_add_string(to, " ");
+    nvtxt_buf_add_string(to, nvtxt_shown_clock(text, ns, screen->utc, 3));
+    return true;
+}
+
 void report_render_metric_text(struct nvtxt_buf *to, const struct report_metric *metric,
                                const struct report_metric_view *view) {
     char value[REPORT_VALUE_TEXT];
@@ -247,7 +268,10 @@ void report_render_metric_text(struct nvtxt_buf *to, const struct report_metric 
         nvtxt_buf_add_string(to, ")");
         return;
     }
-    nvtxt_buf_add_string(to, report_render_value(value, &metric->value, metric->unit, view->units));
+    if (!add_moment(to, metric, view->units == REPORT_UNITS_BASE ? NULL : view->screen)) {
+        nvtxt_buf_add_string(to,
+                             report_render_value(value, &metric->value, metric->unit, view->units));
+    }
     if (view->instances) {
         add_instances(to, metric, view);
     }

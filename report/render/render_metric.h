@@ -51,6 +51,7 @@ struct report_metric_view {
     bool instances;    // after the value, in parentheses
     bool instance_ids; // with their ids
     bool full_names;   // else ids are cut as text cuts names, see report/table/plain.h
+    const struct report_screen *screen; // NULL: none; it has the time of day of a moment
 };
 
 // The value, with its instances when they are wanted; or N/A and why.

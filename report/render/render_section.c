@@ -92,6 +92,7 @@ static struct report_cell metric_cell(const struct page *page, struct report_tab
         .instances = page->view->instances,
         .instance_ids = page->view->instance_ids,
         .full_names = page->view->markdown || page->view->full_names,
+        .screen = report_screen_of(page->out),
     };
     struct nvtxt_buf all = {0};
     report_render_metric_text(&all, metric, &view);

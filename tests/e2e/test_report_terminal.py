@@ -306,6 +306,16 @@ def test_times_of_day_have_their_day_once():
                                                     "build.sqlite", cwd=folder.path), text
 
 
+def test_the_start_of_a_capture_is_a_time_of_day():
+    with Folder() as folder:
+        store, exact = build(folder), "2026-11-23T10:00:00.000000000Z"
+        for args in (["report", "--section", "CaptureStats"], ["metrics", "--metrics", "capture__attribute_start_time"]):
+            for more, wanted in (([], "2026-11-23 11:00:00.000"), (["--utc"], "2026-11-23 UTC 10:00:00.000"),
+                                 (["--print-units", "base"], exact), (["--format", "text"], exact)):
+                assert wanted in on_terminal(80, *args, *more, store, cwd=folder.path), (args, more)
+            assert exact in report(*args, store, cwd=folder.path)[1]
+
+
 def test_a_name_is_one_line_and_is_shortened_in_its_middle():
     with Folder() as folder:
         build(folder)

@@ -78,6 +78,7 @@ static void put_row(const struct writing *writing, struct report_table *table,
         .instances = options->instances != REPORT_INSTANCES_NONE,
         .instance_ids = options->instances == REPORT_INSTANCES_DETAILS,
         .full_names = options->full_names || options->format != REPORT_TEXT,
+        .screen = report_screen_of(&writing->job->out),
     };
     struct nvtxt_buf text = {.len = 0};
     report_render_metric_text(&text, metric, &view);
