@@ -213,7 +213,9 @@ def test_memory_does_not_grow_with_the_log():
     if SANITIZERS or os.environ.get("NVTXT_TEST_WRAPPER"):
         raise Skip("a sanitizer's memory is not the program's")
     with Daemon() as daemon:
+        # Texts fill a part after some lines; where they are the same, their number does.
         send_lines(daemon, [(at, 6, "request %d took %d ms" % (at, at * 7)) for at in range(150000)])
+        send_lines(daemon, [(at, 6, "nothing to do") for at in range(300000)])
 
         def in_little_memory(*args):
             return subprocess.run(["sh", "-c", 'ulimit -v 32000; exec "$@"', "sh", program("client", "nvtxt-report"),

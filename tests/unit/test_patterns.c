@@ -21,10 +21,12 @@ Test(patterns, mask_what_differs) {
     expect("request 17 took 3.25 ms, -1 left", "request # took # ms, # left");
     expect("GET /a/b2/c HTTP/1.1 12kB 5-3", "GET /a/b#/c HTTP/# #kB #-#");
     expect("commit 1a2b3c4, deadbeef, 0xFF, x2k9p", "commit #, deadbeef, #, #");
+    expect("abc123d abc12d", "# abc#d");
     expect("a 123e4567-e89b-12d3-a456-426614174000 b", "a # b");
     expect("10.0.0.1:80 fe80::1%eth0 ::1 00:1a:2b:3c:4d:5e", "#:# #%eth# # #");
     expect("52:54:00:1a:2b:3c, 10:20:30:40:50:60, 10:20:30::1", "#, #, #");
     expect("256.0.0.1 std::a1 add::bad", "# std::a# add::bad");
+    expect("1::2.3.4.255 1::2.3.4.256", "# #.#");
     expect("2026-11-24T01:02:03.5Z Nov  4 01:02:03 x[7]: up 1:02:03", "# # x[#]: up #");
     expect("24/Nov/2026:01:02:03 +0000 Tue Nov 24 01:02:03 2026", "# #");
     expect("can't open 'a b' or \"c \\\" d\" or ‘e’", "can't open '#' or \"#\" or ‘#’");
