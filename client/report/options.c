@@ -205,7 +205,8 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
     r = r ?: check_words(options, term);
     r = r ?: check_selection(options, term);
     options->has_format = is_seen(parser.options.seen, "format");
-    options->is_bare = !options->named && has_no_sections(parser.options.seen);
+    options->is_bare = !options->named && has_no_sections(parser.options.seen) &&
+                       !is_seen(parser.options.seen, "iterations"); // their section is shown
     options->descriptions =
         options->rule_details ||
         (is_seen(parser.options.seen, "print-details") && options->details == REPORT_DETAILS_ALL);

@@ -29,7 +29,7 @@ struct report_words {
 struct report_options {
     const struct report_command *command;
     bool named;                      // the command; else it is `report`
-    bool is_bare;                    // no command, and no option of sections
+    bool is_bare;                    // no command, no option of sections, no iterations
     struct nvtxt_option_list words;  // stores; of `list` what is listed
     struct nvtxt_option_list stores; // of --store, which `words` begin with in the end
     char *const *arguments;          // all of the command line; borrowed; ends with NULL

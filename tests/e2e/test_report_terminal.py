@@ -190,6 +190,12 @@ def test_without_a_command_a_screen_says_what_to_ask_next():
         equal(text.count(folder.name("build.sqlite")), 1, "the store is named once")
 
 
+def test_iterations_that_were_asked_for_are_on_the_screen():
+    with Folder() as folder:
+        text = on_terminal(80, "--iterations", "phase", build(folder), cwd=folder.path)
+        assert "Section: Iterations (IterationStats)" in text, text
+
+
 def test_the_screen_without_a_command_has_25_lines():
     lines = "".join('RangeStartEnd, %d, %d, "%s"\n' % (n, n + 7 ** (n % 9), "abcdef"[n % 6]) for n in range(99))
     with Folder() as folder:
