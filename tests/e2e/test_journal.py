@@ -4,6 +4,7 @@ when."""
 import os
 import random
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -320,10 +321,13 @@ def test_a_state_that_is_none_is_left_alone():
             equal(send(daemon, "--journal-file", path, "--state", state), (0, "", ""))
         equal(count(daemon), 9)
         equal(send(daemon, "--journal-file", path, "--state", folder.name("no/folder"))[0], 74)
-        for state in ("/dev/null", folder.path):
+        bound = socket.socket(socket.AF_UNIX)  # no device: a program that is wrong would replace it
+        bound.bind(folder.name("socket"))
+        for state in (bound.getsockname(), folder.path):
             status, _, err = send(daemon, "--journal-file", path, "--state", state)
             equal((status, count(daemon)), (65, 9))
             contains(err, state + " is no regular file: --state takes the name of a file")
+        bound.close()
 
 
 def test_two_at_a_time_do_not_share_a_state():
