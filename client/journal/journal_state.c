@@ -237,7 +237,8 @@ static int load(struct journal_state *state) {
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-// The file that has the name, locked. Returns 0, JOURNAL_STATE_BUSY or -errno.
+// The file that has the name, locked. Returns 0, NVTXT_WRONG: it is no regular file,
+// JOURNAL_STATE_BUSY or -errno.
 static int lock_file(struct journal_state *state) {
     struct stat ours, named;
     do {
@@ -256,10 +257,10 @@ static int lock_file(struct journal_state *state) {
         }
     } while (stat(state->path, &named) < 0 || ours.st_ino != named.st_ino ||
              ours.st_dev != named.st_dev);
-    return 0;
+    return S_ISREG(ours.st_mode) ? 0 : NVTXT_WRONG;
 }
 
-// Whether something else than a file has the name, which would not keep what is written.
+// Whether something else than a file has the name: a new state would take its place.
 static bool is_no_file(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
@@ -275,13 +276,13 @@ int journal_state_open(struct journal_state *state, const char *path) {
     if (!path) {
         return JOURNAL_STATE_NEW;
     }
-    if (is_no_file(path)) {
+    int r = is_no_file(path) ? NVTXT_WRONG : lock_file(state);
+    if (r == NVTXT_WRONG) {
         snprintf(state->fault, sizeof(state->fault),
                  "%s is no regular file: --state takes the name of a file, which need not be there",
                  path);
         return NVTXT_WRONG;
     }
-    int r = lock_file(state);
     if (r < 0) {
         return fail(state, "cannot be used", r);
     }
