@@ -80,6 +80,7 @@ struct report_options {
     size_t result_count;
     uint64_t max_memory;       // bytes
     int64_t max_events;        // of html: more are merged
+    const char *title;         // of a page; NULL: the host and the stores
     const char *baseline;      // of diff: BASE; NULL: none
     const char *save_baseline; // ... where NEW becomes one; NULL: nowhere
     bool has_gate;

@@ -357,6 +357,28 @@ static uint64_t thread_value(struct data *data, size_t i) {
     return event->kind == REPORT_START_END ? (uint64_t)event->thread + 1 : 0;
 }
 
+static bool has_trees(const struct data *data) {
+    return data->model->parents.under != NULL;
+}
+
+// Of start/end ranges: whether trees show it.
+static uint64_t tree_value(struct data *data, size_t i) {
+    uint32_t event = data->items->items[i].event;
+    return has_trees(data) && event_of(data, i)->kind == REPORT_START_END &&
+           report_is_in_tree(data->model, event);
+}
+
+// Of outermost items in trees: how far before it that of another process stands which it is under,
+// and 1 more.
+static uint64_t under_value(struct data *data, size_t i) {
+    const struct page_item *item = &data->items->items[i];
+    uint32_t under = has_trees(data) ? data->model->parents.under[item->event] : REPORT_NONE;
+    under = under == REPORT_NONE ? REPORT_NONE : data->items->item_of[under];
+    bool has = item->parent == REPORT_NONE && under != REPORT_NONE &&
+               report_is_in_tree(data->model, item->event);
+    return has ? page_zigzag((uint64_t)i - (uint64_t)under) + 1 : 0;
+}
+
 static uint64_t merged_value(struct data *data, size_t i) {
     return data->items->items[i].merged;
 }
@@ -422,7 +444,7 @@ static int put_columns(struct data *data) {
         {"name", name_value},   {"lane", lane_value},         {"flags", flags_value},
         {"depth", depth_value}, {"parent", parent_value},     {"category", category_value},
         {"color", color_value}, {"merged", merged_value},     {"thread", thread_value},
-        {"level", level_value},
+        {"level", level_value}, {"tree", tree_value},         {"under", under_value},
     };
     for (size_t c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
         page_column_begin(data->columns, columns[c].name);
@@ -463,6 +485,7 @@ static int put_object(struct data *data) {
     report_json_object(json, NULL);
     report_json_int(json, "version", 1);
     report_json_uint(json, "events", data->model->selected);
+    report_json_uint(json, "loaded", data->model->count);
     report_json_uint(json, "items", data->items->count);
     report_json_digits(&data->json, "first", data->items->first);
     report_json_digits(&data->json, "last", data->items->last);

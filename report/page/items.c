@@ -22,7 +22,6 @@ struct walk {
     const struct report_model *model;
     struct last *lasts; // owned; by number of the lane
     size_t last_count;
-    uint32_t *item_of; // owned; by event; REPORT_NONE: it is not selected
     uint64_t part;     // length of a part; 0: nothing is merged
 };
 
@@ -83,7 +82,7 @@ static void join(const struct walk *walk, uint32_t index, const struct report_ev
 
 static uint32_t parent_of(const struct walk *walk, size_t event) {
     uint32_t parent = walk->model->parent[event];
-    return parent == REPORT_NONE ? REPORT_NONE : walk->item_of[parent];
+    return parent == REPORT_NONE ? REPORT_NONE : walk->to->item_of[parent];
 }
 
 static int take(struct walk *walk, size_t index) {
@@ -112,7 +111,7 @@ static int take(struct walk *walk, size_t index) {
         last[depth] = (uint32_t)items->count++;
         items->single++;
     }
-    walk->item_of[index] = last[depth];
+    walk->to->item_of[index] = last[depth];
     return 0;
 }
 
@@ -134,7 +133,7 @@ static int walk_events(struct walk *walk) {
     const struct report_model *model = walk->model;
     int r = 0;
     for (size_t i = 0; i < model->count && r == 0; i++) {
-        walk->item_of[i] = REPORT_NONE;
+        walk->to->item_of[i] = REPORT_NONE;
         if (model->capture->events[i].flags & REPORT_SELECTED) {
             r = take(walk, i);
         }
@@ -151,20 +150,20 @@ int page_items_init(struct page_items *items, const struct report_model *model, 
         walk.part = ((uint64_t)items->last - (uint64_t)items->first) / PARTS + 1;
     }
     items->items = malloc((model->selected + 1) * sizeof(*items->items));
-    walk.item_of = malloc((model->count + 1) * sizeof(*walk.item_of));
-    r = items->items && walk.item_of ? r : nvtxt_origin(-ENOMEM);
+    items->item_of = malloc((model->count + 1) * sizeof(*items->item_of));
+    r = items->items && items->item_of ? r : nvtxt_origin(-ENOMEM);
     r = r ?: walk_events(&walk);
     r = r ?: page_lanes_sort(&items->lanes);
     for (size_t i = 0; i < walk.last_count; i++) {
         free(walk.lasts[i].item);
     }
     free(walk.lasts);
-    free(walk.item_of);
     return r;
 }
 
 void page_items_deinit(struct page_items *items) {
     free(items->items);
+    free(items->item_of);
     page_lanes_deinit(&items->lanes);
     *items = (struct page_items){0};
 }

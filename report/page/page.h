@@ -28,6 +28,7 @@ struct report_page_lines {
 
 // Of more than these only the number is told.
 #define REPORT_PAGE_TREE_ROWS 1000 // of nvtx_tree
+#define REPORT_PAGE_NAMES 1000     // of nvtx_sum
 #define REPORT_PAGE_PATHS 2000     // of the flame graph
 #define REPORT_PAGE_INSTANCES 1000 // of a metric
 #define REPORT_PAGE_PATTERNS 1000  // of lines of logs
@@ -42,6 +43,8 @@ struct report_page {
     const struct report_shown_section *sections;
     size_t section_count;
     const struct report_results *results;
+    const char *title;                // NULL: the host and the stores
+    const struct report_table *names; // nvtx_sum, with the percentiles 90 and 99
     const struct report_table *tree;  // nvtx_tree, of so many rows at most
     const struct report_table *logs;  // patterns of lines of logs; NULL: there are no lines
     const struct report_paths *paths; // of the same ranges, for the flame graph

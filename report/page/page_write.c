@@ -35,26 +35,22 @@ static void put_policy(struct writer *writer) {
                      page_assets_script_hash, page_assets_style_hash);
 }
 
-static struct nvtxt_slice last_component(struct nvtxt_slice path) {
-    for (size_t i = path.len; i > 0; i--) {
-        if (path.data[i - 1] == '/') {
-            return (struct nvtxt_slice){path.data + i, path.len - i};
-        }
-    }
-    return path;
-}
-
-static void put_stores(struct writer *writer) {
-    const struct report_capture *capture = writer->page->model->capture;
-    for (size_t i = 0; i < capture->store_count; i++) {
-        page_raw(writer->out, i > 0 ? ", " : "");
-        page_text(writer->out, last_component(capture->stores[i].path));
-    }
+static void put_heading(struct writer *writer) {
+    page_title(writer->out, writer->page);
 }
 
 static void put_title(struct writer *writer) {
-    put_stores(writer);
-    page_raw(writer->out, ": nvtxt-report");
+    page_title(writer->out, writer->page);
+    page_raw(writer->out, writer->page->title ? "" : " - nvtxt-report");
+}
+
+static void put_capture(struct writer *writer) {
+    page_capture(writer->out, writer->page);
+}
+
+static void put_names(struct writer *writer) {
+    const struct page_table view = {.page = writer->page, .most = REPORT_PAGE_NAMES};
+    page_table(writer->out, writer->page->names, &view);
 }
 
 static void put_style(struct writer *writer) {
@@ -261,6 +257,7 @@ static const struct {
 } places[] = {
     {"about", put_about},
     {"banner", put_banner},
+    {"capture", put_capture},
     {"csp", put_policy},
     {"cut", put_cut},
     {"data", put_data},
@@ -270,16 +267,17 @@ static const struct {
     {"html-attributes", put_cut},
     {"logs", put_logs},
     {"logs-link", put_logs_link},
+    {"names-table", put_names},
     {"policy", put_policy},
     {"report-summary", put_report_summary},
     {"script", put_script},
     {"sections", put_sections},
     {"session-summary", put_session_summary},
     {"source", put_lines},
-    {"stores", put_stores},
     {"style", put_style},
     {"timeline-message", put_timeline_message},
     {"title", put_title},
+    {"title-text", put_heading},
 };
 
 // ---- The page -----------------------------------------------------------------------------------

@@ -30,6 +30,10 @@ void page_findings(struct nvtxt_out *out, const struct report_page *page);
 // aloud.
 void page_sections(struct nvtxt_out *out, const struct report_page *page);
 
+// The head of the page: its title, and the capture in words.
+void page_title(struct nvtxt_out *out, const struct report_page *page);
+void page_capture(struct nvtxt_out *out, const struct report_page *page);
+
 // Report Summary and Session Summary of the page: the stores with their counts, the sources with
 // each message about their lines. All that `summary --format json` says is in them.
 void page_report_summary(struct nvtxt_out *out, const struct report_capture *capture,

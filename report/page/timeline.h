@@ -81,6 +81,7 @@ struct page_item {
 
 struct page_items {
     struct page_item *items; // owned
+    uint32_t *item_of;       // owned; by event: the item that it is, or is in; REPORT_NONE: none
     size_t count;
     size_t single;       // items that are one event
     int64_t first, last; // smallest start, largest end; both 0 without items
@@ -117,7 +118,7 @@ static inline uint64_t page_zigzag(uint64_t value) {
 
 // Names and tables are JSON; what each item has is in columns. No text of others can end the
 // element: `<`, `>`, `&`, U+2028 and U+2029 are written as \u and four digits. The members:
-// version, events, items, first, last, utcBase, domains, names, colors, categories, processes,
+// version, events, loaded (selected or not), items, first, last, utcBase, domains, names, colors, categories, processes,
 // threads, builds (if there are any), lanes, iterations, hidden (if events are merged), columns;
 // flame stands after them. assets/data.js reads it.
 

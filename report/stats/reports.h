@@ -96,7 +96,8 @@ struct report_stats_options {
     const double *percentiles;           // in the order of the columns; from 0 to 100
     const char *const *percentile_names; // "50", "99.9": as the user wrote them
     size_t percentile_count;
-    size_t most_rows;           // of nvtx_tree; 0: all. The table says how many were left out
+    size_t most_rows;           // of nvtx_tree and sums of ranges; 0: all. The table says how many
+                                // were left out
     struct report_paths *paths; // of nvtx_tree; filled if not NULL, zeroed but for `most`
     bool *parents_said; // of several tables, the first one has the notes of parents; NULL: each
 };

@@ -121,7 +121,10 @@ static int put_rows(struct sums *sums) {
     if (r == 0) {
         qsort(sums->rows, sums->row_count, sizeof(*sums->rows), by_total);
     }
-    for (size_t i = 0; r == 0 && i < sums->row_count; i++) {
+    size_t most = sums->options->most_rows;
+    size_t shown = most > 0 && most < sums->row_count ? most : sums->row_count;
+    sums->table->left_out = sums->row_count - shown;
+    for (size_t i = 0; r == 0 && i < shown; i++) {
         r = put_row(sums, &sums->rows[i]);
     }
     return r;

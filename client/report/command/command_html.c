@@ -26,7 +26,7 @@ struct making {
     struct making_file *files; // owned
     size_t file_count;
     struct report_page_lines *lines; // owned; those of the page
-    struct report_table tree, logs;
+    struct report_table names, tree, logs;
     struct report_patterns *patterns; // what the table borrows from
     struct report_paths paths;
     struct report_overview *overviews;
@@ -153,6 +153,12 @@ static int take_logs(struct making *making) {
 }
 
 static int take_summary(struct making *making) {
+    static const double percentiles[] = {90, 99};
+    static const char *const percentile_names[] = {"90", "99"};
+    const struct report_stats_options sums = {.percentiles = percentiles,
+                                              .percentile_names = percentile_names,
+                                              .percentile_count = 2,
+                                              .most_rows = REPORT_PAGE_NAMES};
     const struct report_stats_options options = {.most_rows = REPORT_PAGE_TREE_ROWS,
                                                  .paths = &making->paths};
     const struct report_model *model = making->job->model;
@@ -167,9 +173,12 @@ static int take_summary(struct making *making) {
     }
     making->page.command_line =
         (struct nvtxt_slice){making->command_line.data, making->command_line.len};
+    making->page.title = making->job->options->title;
+    making->page.names = &making->names;
     making->page.tree = &making->tree;
     making->page.paths = &making->paths;
-    return report_stats_make(&making->tree, report_stats_find("nvtx_tree"), model, &options);
+    int r = report_stats_make(&making->names, report_stats_find("nvtx_sum"), model, &sums);
+    return r ?: report_stats_make(&making->tree, report_stats_find("nvtx_tree"), model, &options);
 }
 
 static int write_page(struct making *making) {
@@ -197,6 +206,7 @@ static void free_making(struct making *making) {
     free(making->files);
     free(making->lines);
     report_source_columns_deinit(&making->columns);
+    report_table_deinit(&making->names);
     report_table_deinit(&making->tree);
     report_table_deinit(&making->logs);
     report_patterns_free(making->patterns);

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Colours: one of each name, or that of the event; the text on it is black or white, whichever is
-// easier to read. The colours of the page itself come from report.css.
+// Colours of events: their own, or by name, domain or category one of twelve; the text on it is black or
+// white, whichever is easier to read. The colours of the page itself come from report.css.
 
 const forcedColors = matchMedia("(forced-colors: active)");
 const darkScheme = matchMedia("(prefers-color-scheme: dark)");
 
 const PRINTED = { paper: "#ffffff", ink: "#1b1f24", soft: "#59636e", line: "#d5dae0", band: "#eef1f4", accent: "#0b5cad" };
 
+// As the reader chose in the page, else as the system has it.
+function isDark() {
+    const { theme } = document.documentElement.dataset;
+    return theme ? theme === "dark" : darkScheme.matches;
+}
+
 // What report.css says, as the canvases need it.
 class Theme {
     constructor(element, printing) {
         const style = getComputedStyle(element);
         this.forced = forcedColors.matches && !printing;
-        this.dark = darkScheme.matches && !printing;
+        this.dark = isDark() && !printing;
         this.size = parseFloat(style.fontSize);
         this.inkRgb = style.color;
         this.family = style.fontFamily;
@@ -42,15 +48,6 @@ function textOn(rgb) {
     return luminance(rgb) > 0.179 ? "#000000" : "#ffffff";
 }
 
-function rgbOfHue(hue, saturation, lightness) {
-    const part = (n) => {
-        const k = (n + hue / 30) % 12;
-        const spread = saturation * Math.min(lightness, 1 - lightness);
-        return Math.round(255 * (lightness - spread * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
-    };
-    return [part(0), part(8), part(4)];
-}
-
 // The same name has the same colour in every page: it comes from the bytes of the name.
 function hashOf(text) {
     let hash = 0x811c9dc5;
@@ -63,19 +60,32 @@ function hashOf(text) {
     return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-// Fill and text of items, made when they are first asked for. Calm: little saturation, and hues that
-// differ in lightness as well, so that neighbours differ without colours.
+// They differ for people who see all colours, and in the three common kinds of colour blindness.
+const COLORS = ["#f7d644", "#b191ea", "#c7d8f9", "#3759a6", "#a9531e", "#70f6aa", "#735263", "#6873de", "#f4a25c", "#7bcaac", "#de6e29", "#94758c"];
+const NEUTRAL = COLORS.length; // the key of what has no category
+const OWN = NEUTRAL + 1; // from here on those of events
+
+const rgbOfHex = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+
+// The colour of an item is known by a key: a small number. `mode`: own, name, domain, category.
 class Palette {
     constructor(capture) {
         this.capture = capture;
-        this.names = [];
-        this.colors = [];
+        this.mode = "own";
+        this.rgb = [...COLORS, "#9aa3ad"].map(rgbOfHex).concat(capture.colors.map((hex) => rgbOfHex("#" + hex.slice(3))));
+        this.pairs = [];
         this.dark = null;
+        this.nameKeys = new Uint8Array(capture.names.length); // 1 + the key; 0: not asked yet
     }
 
     use(theme) {
-        if (this.dark !== theme.dark) this.names = [];
+        if (this.dark !== theme.dark) this.pairs = [];
         this.dark = theme.dark;
+    }
+
+    setMode(mode) {
+        this.mode = mode;
+        this.keys = null;
     }
 
     // What is drawn without a colour of its own, or null: nothing has one in forced colours, nor what
@@ -85,25 +95,64 @@ class Palette {
         return dim ? { fill: theme.band, edge: theme.line, text: theme.soft } : null;
     }
 
+    keyOfText(text) {
+        return hashOf(text) % COLORS.length;
+    }
+
+    keyOfName(name) {
+        if (!this.nameKeys[name]) this.nameKeys[name] = 1 + this.keyOfText(this.capture.names[name][1]);
+        return this.nameKeys[name] - 1;
+    }
+
+    keyOfCategory(item) {
+        const category = this.capture.categories[this.capture.category[item] - 1];
+        return category ? this.keyOfText(category.name ?? String(category.id)) : NEUTRAL;
+    }
+
+    key(item) {
+        const { capture } = this;
+        if (this.mode === "own") return capture.color[item] ? OWN + capture.color[item] - 1 : this.keyOfName(capture.name[item]);
+        if (this.mode === "name") return this.keyOfName(capture.name[item]);
+        if (this.mode === "domain") return this.keyOfText(capture.domains[capture.names[capture.name[item]][0]]);
+        return this.keyOfCategory(item);
+    }
+
+    // The keys of all items, for pictures that look at many.
+    get all() {
+        if (!this.keys) {
+            const { count } = this.capture;
+            this.keys = new (this.rgb.length > 65536 ? Uint32Array : Uint16Array)(count);
+            for (let i = 0; i < count; i++) this.keys[i] = this.key(i);
+        }
+        return this.keys;
+    }
+
+    // A path, or a row of a table, has the colour of the first item of its name.
     ofName(name) {
-        const made = this.names[name];
-        if (made) return made;
-        const hash = hashOf(this.capture.names[name][1]);
-        const lightness = (this.dark ? 0.36 : 0.7) + ((hash >>> 9) % 4) * 0.045;
-        return (this.names[name] = this.pair(rgbOfHue(((hash % 24) * 15 + 7) % 360, this.dark ? 0.28 : 0.42, lightness)));
+        if (this.mode === "name") return this.pair(this.keyOfName(name));
+        this.firstItems ||= firstItems(this.capture);
+        const item = this.firstItems[name];
+        return item === undefined || item === NONE ? this.pair(this.keyOfName(name)) : this.of(item);
     }
 
     of(item) {
-        const color = this.capture.color[item];
-        if (!color) return this.ofName(this.capture.name[item]);
-        const made = this.colors[color];
-        if (made) return made;
-        const hex = this.capture.colors[color - 1];
-        return (this.colors[color] = this.pair([3, 5, 7].map((at) => parseInt(hex.slice(at, at + 2), 16))));
+        return this.pair(this.key(item));
     }
 
-    pair(rgb) {
-        const edge = rgb.map((part) => Math.round(part * (this.dark ? 1.25 : 0.6))).map((part) => Math.min(part, 255));
-        return { fill: `rgb(${rgb})`, edge: `rgb(${edge})`, edgeRgb: edge, text: textOn(rgb) };
+    pair(key) {
+        this.pairs[key] ||= this.makePair(this.rgb[key]);
+        return this.pairs[key];
     }
+
+    makePair(rgb) {
+        const edge = rgb.map((part) => Math.min(Math.round(part * (this.dark ? 1.25 : 0.6)), 255));
+        return { fill: `rgb(${rgb})`, edge: `rgb(${edge})`, text: textOn(rgb) };
+    }
+}
+
+// By name: its first item, or NONE.
+function firstItems({ names, name, count }) {
+    const first = new Int32Array(names.length).fill(NONE);
+    for (let i = count - 1; i >= 0; i--) first[name[i]] = i;
+    return first;
 }

@@ -117,6 +117,12 @@ function doublesAfter(base, times, doubles = new Float64Array(times.length)) {
     return doubles;
 }
 
+// Of outermost items: the item of another process that trees show them under, or NONE.
+function itemsUnder(told) {
+    const signed = (value) => (value % 2 ? -(value + 1) / 2 : value / 2);
+    return Int32Array.from(told, (value, item) => (value ? item - signed(value - 1) : NONE));
+}
+
 // Everything that the page knows of the events, read once. Names of members are those of the JSON.
 class Capture {
     static async read(json) {
@@ -133,6 +139,7 @@ class Capture {
         const count = json.items;
         this.count = count;
         this.total = json.events;
+        this.leavesOut = json.loaded > json.events; // events that are not selected
         for (const table of ["domains", "colors", "categories", "processes", "threads", "lanes"]) {
             this[table] = json[table];
         }
@@ -163,6 +170,8 @@ class Capture {
         this.merged = smallColumn(columns.merged, count, Uint32Array);
         this.begunOn = smallColumn(columns.thread, count, Uint32Array); // of start/end ranges; 0: not known
         this.hasMerged = Boolean(columns.merged);
+        this.inTree = columns.tree ? smallColumn(columns.tree, count, Uint8Array) : null; // start/end ranges that trees show
+        this.under = columns.under ? itemsUnder(smallColumn(columns.under, count, Float64Array)) : null;
         this.hidden = json.hidden ?? { left: 0, names: [] }; // names of merged events
         this.kinds = Uint8Array.from(this.lanes, (lane) => lane.kind);
         this.lastNs = BigInt(json.last);

@@ -2,7 +2,8 @@
 //
 // The flame graph: push/pop ranges merged by their path of names, over all threads. The outermost are
 // at the top; the width is the summed duration. Its figures come from the program, as those of the
-// table beside it do: they are of all selected events, whatever the timeline draws.
+// table beside it do: they are of all selected events, whatever the timeline draws. Those of a span are
+// made here (paths.js).
 
 const THINNEST = 0.4; // pixels; what is thinner is drawn together with its thinner siblings
 
@@ -55,13 +56,58 @@ class Flame extends Picture {
     constructor(canvas, scroller, spacer, capture, palette) {
         super(canvas);
         Object.assign(this, { scroller, spacer, capture, palette });
-        this.nodes = flameNodes(capture.flame);
-        this.root = this.nodes[0];
-        this.deepest = this.nodes.reduce((deepest, node) => Math.max(deepest, node.depth), 0);
         this.matches = null; // by name: whether the search finds it
+        this.onlyMatches = true;
+        this.read(capture.flame);
         this.view = new View(this.root.width, 0, (id) => [this.nodes[id].at, this.nodes[id].at + this.nodes[id].width]);
         this.view.listen(() => this.later());
         scroller.addEventListener("scroll", () => this.later(), { passive: true });
+    }
+
+    read(flame) {
+        this.data = flame;
+        this.nodes = flameNodes(flame);
+        this.root = this.nodes[0];
+        this.deepest = this.nodes.reduce((deepest, node) => Math.max(deepest, node.depth), 0);
+        this.zoomed = 0; // the node that fills the picture
+    }
+
+    // Other paths; the whole is in view. The selection goes to the same path, if it is there.
+    setData(flame) {
+        const names = this.view.selected === NONE ? null : this.namesOf(this.view.selected);
+        this.read(flame);
+        this.view.whole = [0, this.root.width];
+        this.view.least = Math.max(1, this.root.width * FINEST);
+        this.view.selected = names ? this.find(names) : NONE;
+        this.view.all();
+    }
+
+    // From the outermost name to that of the node.
+    namesOf(id) {
+        const names = [];
+        for (let node = this.nodes[id]; node.parent; node = node.parent) names.unshift(node.name);
+        return names;
+    }
+
+    find(names) {
+        let node = this.root;
+        for (const name of names) node = node?.children.find((child) => child.name === name);
+        return node && node.parent ? node.id : NONE;
+    }
+
+    // The widest path that ends in a name, or NONE.
+    widest(name) {
+        let best = NONE;
+        for (const node of this.nodes) if (node.parent && node.name === name && (best === NONE || node.width > this.nodes[best].width)) best = node.id;
+        return best;
+    }
+
+    zoom(id) {
+        this.zoomed = id;
+        this.isZooming = true; // the whole may be as wide
+        if (id) this.view.fit(id);
+        else this.view.all();
+        this.isZooming = false;
     }
 
     place(node) {
@@ -114,10 +160,18 @@ class Flame extends Picture {
         this.context.fillRect(x, y + 1, Math.max(left + width - x, 0.5), this.rowHeight - 2);
     }
 
+    colorsOf(node) {
+        const dim = (!node.count && !node.open) || (this.onlyMatches && this.matches && !this.matches[node.name]);
+        return this.palette.shown(this.theme, dim) || this.palette.ofName(node.name);
+    }
+
+    labelOf(node) {
+        return this.capture.names[node.name][1];
+    }
+
     drawBox(node, x, y, width) {
         const { context } = this;
-        const dim = (!node.count && !node.open) || (this.matches && !this.matches[node.name]);
-        const colors = this.palette.shown(this.theme, dim) || this.palette.ofName(node.name);
+        const colors = this.colorsOf(node);
         const left = Math.max(x, -2);
         const right = Math.min(x + width, this.width + 2);
         context.fillStyle = colors.fill;
@@ -129,7 +183,7 @@ class Flame extends Picture {
         }
         if (node.open) this.hatch(left, y + 1, right - left - 1, this.rowHeight - 2, colors.text);
         const inset = Math.max(left, 0);
-        this.label(this.capture.names[node.name][1], inset + 4, y + this.rowHeight / 2 + 0.5, right - inset - 8, colors.text);
+        this.label(this.labelOf(node), inset + 4, y + this.rowHeight / 2 + 0.5, right - inset - 8, colors.text);
     }
 
     outline(node) {

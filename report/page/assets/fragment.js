@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of the page in the fragment of its address: #t=START..END&sel=ROW&q=TEXT. Times are
-// those of the store, in ns.
+// The state of the page in the fragment of its address: #t=START..END&span=START..END&sel=ROW&q=TEXT.
+// Times are those of the store, in ns. What a link names and is not there is said; the nearest is shown.
 
 function isPlace(fragment) {
     try {
@@ -35,8 +35,10 @@ class Fragment {
     text() {
         const parts = [];
         const { view, capture } = this;
-        const chosen = view.selected !== NONE || this.search.text || !view.isWhole();
+        const { span } = view;
+        const chosen = view.selected !== NONE || this.search.text || span || !view.isWhole();
         if (chosen) parts.push(`t=${capture.timeNs(view.start)}..${capture.timeNs(view.end)}`);
+        if (span) parts.push(`span=${capture.firstNs + span.from}..${capture.firstNs + span.to}`);
         if (view.selected !== NONE) parts.push(`sel=${capture.rowKey(view.selected)}`);
         if (this.search.text) parts.push(`q=${encodeURIComponent(this.search.text.toWellFormed?.() ?? this.search.text)}`);
         return parts.length ? "#" + parts.join("&") : "";
@@ -57,62 +59,75 @@ class Fragment {
     read() {
         const text = location.hash.slice(1);
         if (isPlace(text)) return;
+        this.missing = [];
         try {
-            const state = this.parse(text);
-            this.search.set(state.q ?? "");
-            if (state.t) this.view.showExactly(...state.t);
-            else this.view.all();
-            if (state.sel === undefined) {
-                this.view.select(NONE);
-                this.live.say("");
-            } else if (state.sel === NONE) {
-                this.view.select(NONE);
-                this.live.say(this.sayMerged());
-            } else {
-                this.go(state.sel, !state.t);
-            }
+            this.show(this.parse(text));
         } catch (error) {
-            this.search.set("");
-            this.view.select(NONE);
-            this.view.all();
+            this.show({});
             this.live.say(`${error.message}; the whole view is shown.`);
         }
+    }
+
+    show(state) {
+        const { view, live } = this;
+        this.search.set(state.q ?? "");
+        if (state.t) view.showExactly(...state.t);
+        else view.all();
+        if (state.span) view.setSpan(...state.span);
+        else if (view.span) view.clearSpan();
+        const found = (state.sel ?? NONE) !== NONE;
+        if (found) this.go(state.sel, !state.t);
+        else view.select(NONE);
+        if (this.missing.length) live.say(`${this.missing.join("; ")}${found || state.t || state.span ? "; the nearest is shown." : "; the whole view is shown."}`);
+        else if (!found) live.say("");
     }
 
     parse(text) {
         const state = {};
         for (const part of text ? text.split("&") : []) {
             const [key, value] = [part.slice(0, Math.max(part.indexOf("="), 0)), part.slice(part.indexOf("=") + 1)];
-            if (!["t", "sel", "q"].includes(key) || key in state) throw new Error("The link to a view is damaged");
+            if (!["t", "span", "sel", "q"].includes(key) || key in state) throw new Error("The link to a view is damaged");
             state[key] = this[key](value);
         }
         return state;
     }
 
-    t(value) {
+    // Two times after the first event.
+    times(value) {
         const parts = /^(-?\d{1,20})\.\.(-?\d{1,20})$/.exec(value);
-        if (!parts) throw new Error("The link to a view is damaged");
-        const [start, end] = [BigInt(parts[1]), BigInt(parts[2])];
+        if (!parts || BigInt(parts[1]) > BigInt(parts[2])) throw new Error("The link to a view is damaged");
         const { firstNs } = this.capture;
+        const [start, end] = [BigInt(parts[1]) - firstNs, BigInt(parts[2]) - firstNs];
         const [first, last] = this.view.wholeAtFirst;
-        if (start > end || Number(end - firstNs) < first || Number(start - firstNs) > last) {
-            throw new Error("The link names a time that is not here");
-        }
+        const isHere = Number(end) >= first && Number(start) <= last;
+        if (!isHere) this.missing.push(`The time ${parts[1]} to ${parts[2]} of the link is not here`);
+        return { start, end, isHere };
+    }
+
+    // A time that is not here leads to the end of the view that is nearest to it.
+    t(value) {
+        const { start, end, isHere } = this.times(value);
+        const [first, last] = this.view.wholeAtFirst.map((edge) => BigInt(Math.round(edge)));
         // A link to a moment shows what is around it.
-        const room = start === end ? BigInt(Math.ceil((last - first) / 40)) : 0n;
-        return [start - firstNs - room, end - firstNs + room];
+        const room = start === end ? (last - first) / 40n + 1n : 0n;
+        if (isHere) return [start - room, end + room];
+        const length = end - start + 2n * room;
+        return end < first ? [first, first + length] : [last - length, last];
+    }
+
+    span(value) {
+        const { start, end, isHere } = this.times(value);
+        return isHere ? [start, end] : null;
     }
 
     sel(value) {
         const item = this.capture.find(value);
-        const mayBeMerged = this.capture.hasMerged && /^(\d+:)?-?\d+$/.test(value);
-        if (item === NONE && !mayBeMerged) throw new Error("The link names an event that is not here");
-        return item; // NONE: it may be one of those that are merged
-    }
-
-    sayMerged() {
+        if (item !== NONE) return item;
+        if (!/^(\d+:)?-?\d+$/.test(value)) throw new Error("The link to a view is damaged");
         const merged = `merged with its neighbours, as ${plural(this.capture.mergedEvents, "event")} of this page are`;
-        return `The event of the link is not drawn singly: it is ${merged}, or it is not in this report.`;
+        if (this.capture.hasMerged) this.missing.push(`The event of the link is not drawn singly: it is ${merged}, or it is not in this report`);
+        else this.missing.push(`The event ${value} of the link is not here`);
+        return NONE;
     }
 
     q(value) {

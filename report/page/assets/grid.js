@@ -6,8 +6,8 @@
 const MOST = 200;
 
 class Grid {
-    constructor(table, caption, capture, view, go) {
-        Object.assign(this, { table, caption, capture, view, go });
+    constructor(table, caption, capture, layout, view, go) {
+        Object.assign(this, { table, caption, capture, layout, view, go });
         this.body = table.tBodies[0];
         this.folded = new Set();
         this.timer = 0;
@@ -72,7 +72,7 @@ class Grid {
         const shown = [];
         let count = 0;
         let selected = NONE; // its place among those in view
-        for (let lane = 0; lane + 1 < laneFirst.length; lane++) {
+        for (const lane of this.layout.order.flatMap((block) => block.lanes)) {
             const stop = laneFirst[lane + 1];
             for (let i = laneFirst[lane]; i < stop && start[laneItems[i]] <= to; i++) {
                 const item = laneItems[i];

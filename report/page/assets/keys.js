@@ -6,7 +6,8 @@
 class Keys {
     // `walk`: first(), and child, parent, previous and next of an item, each an item or NONE.
     // `go` selects an item and speaks of it; `step` goes to the next match, or to the one before.
-    constructor(canvas, { view, walk, live, help, search, go, step, measure, unmark }) {
+    // `more`: keys of this picture alone.
+    constructor(canvas, { view, walk, live, help, search, go, step, measure, unmark, enter, more = {} }) {
         const move = (item, without) => (item === NONE ? live.say(without) : go(item));
         const from = (to, without) => () => move(view.selected === NONE ? walk.first() : to(view.selected), without);
         const zoomText = () => live.say(`${shortLength(view.length)} in view`);
@@ -22,6 +23,7 @@ class Keys {
             ArrowRight: from(walk.next, "no next one here"),
             Enter: () => {
                 if (view.selected === NONE) return live.say("nothing is selected");
+                if (enter) return enter(view.selected);
                 view.fit(view.selected);
                 return zoomText();
             },
@@ -45,6 +47,7 @@ class Keys {
             m: measure,
             "?": () => help.showModal(),
             Escape: unmark,
+            ...more,
         };
         canvas.addEventListener("keydown", (event) => {
             if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -53,6 +56,24 @@ class Keys {
             this.actions[event.key]();
         });
     }
+}
+
+// A span between the start of the selection and the end of another one: each key sets one end of it.
+function spanKeys(capture, view, live) {
+    const last = capture.lastNs - capture.firstNs + 1n;
+    const set = (end) => () => {
+        const { selected, span } = view;
+        if (selected === NONE) return live.say("select an event first: the span begins or ends there");
+        const from = capture.offsetNs(selected);
+        if (end === "from") return view.setSpan(from, span && span.to > from ? span.to : last);
+        const to = from + capture.lengthNs(selected);
+        return view.setSpan(span && span.from < to ? span.from : 0n, to);
+    };
+    return {
+        "[": set("from"),
+        "]": set("to"),
+        f: () => (view.span ? view.fitSpan() : live.say("there is no span")),
+    };
 }
 
 // From the pointer if it is over the picture, else from the start of the selection.

@@ -62,7 +62,7 @@ function drawLines(picture, row, y, height) {
     for (const [column, first, after, count] of pixels) {
         if (column < 0 || column > width) continue;
         const level = row.worst.between(first, after);
-        const dim = picture.matches && !picture.anyMatch(row, first, after);
+        const dim = !picture.anyMatch(row, first, after);
         const high = Math.max(2, (height * Math.log1p(count)) / Math.log1p(most));
         context.fillStyle = theme.forced ? theme.ink : dim ? theme.line : LEVEL_COLORS[level];
         context.fillRect(column, y + height - high, 1, high);

@@ -19,7 +19,7 @@ function exactLength(ns) {
     return `${value} ns`;
 }
 
-// The same with about four digits, for figures that are means or sums anyway.
+// The same with three digits: as people read it. Where it stands the exact one is to be had, too.
 function shortLength(ns) {
     const size = Math.abs(ns);
     if (size >= 1e9) return `${trimmed(ns / 1e9)} s`;
@@ -29,11 +29,40 @@ function shortLength(ns) {
 }
 
 function trimmed(value) {
-    return Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toPrecision(4)));
+    return Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toPrecision(3)));
 }
 
 function grouped(count) {
     return String(count).replace(/\B(?=(\d{3})+$)/g, THIN);
+}
+
+const UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
+
+// The lengths of a column, all in one unit: three digits each, at most three of them after the point,
+// which stands below the point of the line above.
+class LengthColumn {
+    // The unit fits the middle one of the lengths.
+    constructor(lengths) {
+        const sorted = Float64Array.from(lengths.filter((length) => length > 0)).sort();
+        const middle = sorted[sorted.length >> 1] ?? 0;
+        [this.unit, this.size] = UNITS.find(([, size]) => middle >= size) ?? UNITS[3];
+        this.digits = Math.max(0, ...Array.from(sorted, (length) => this.digitsOf(length)));
+    }
+
+    digitsOf(length) {
+        const value = length / this.size;
+        const digits = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
+        return Number.isInteger(length) && this.size === 1 ? 0 : digits;
+    }
+
+    text(length) {
+        const digits = length ? this.digitsOf(length) : 0;
+        const shown = (length / this.size).toFixed(digits);
+        if (length && !Number(shown)) return `<0.001 ${this.unit}`;
+        const [whole, rest = ""] = shown.split(".");
+        const room = this.digits ? (rest ? "" : "\u2008") + "\u2007".repeat(this.digits - rest.length) : "";
+        return `${grouped(whole)}${rest ? "." + rest : ""}${room} ${this.unit}`;
+    }
 }
 
 function plural(count, word) {

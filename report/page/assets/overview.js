@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The overview: how many items start in each part of the whole time, and where the view is in it.
-// A drag moves the view, or takes a new one.
+// The overview: how many items start in each part of the whole time, where the view is in it, the chosen
+// span, and where the search finds something. A drag moves the view, or takes a new one.
 
 const PARTS = 1024;
 
@@ -10,17 +10,38 @@ class Overview extends Picture {
         super(canvas);
         Object.assign(this, { capture, view });
         this.counts = new Float64Array(PARTS);
-        const [from, to] = view.whole;
-        for (let i = 0; i < capture.count; i++) {
-            const part = Math.floor(((capture.start[i] - from) / (to - from)) * PARTS);
-            this.counts[Math.min(Math.max(part, 0), PARTS - 1)] += capture.merged[i] || 1;
-        }
+        for (let i = 0; i < capture.count; i++) this.counts[this.partOf(i)] += capture.merged[i] || 1;
         this.most = Math.max(...this.counts);
-        view.listen((what) => what === "view" && this.later());
+        this.found = null; // by part: whether the search finds something
+        view.listen((what) => ["view", "span"].includes(what) && this.later());
         canvas.addEventListener("pointerdown", (event) => this.grab(event));
         canvas.addEventListener("pointermove", (event) => this.drag(event));
         for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (this.from = null));
         this.from = null;
+    }
+
+    // The part in which an item starts.
+    partOf(item) {
+        const [from, to] = this.view.whole;
+        const part = Math.floor(((this.capture.start[item] - from) / (to - from)) * PARTS);
+        return Math.min(Math.max(part, 0), PARTS - 1);
+    }
+
+    // Items that the search finds, or null.
+    setMatches(items) {
+        this.found = items && new Uint8Array(PARTS);
+        for (const item of items ?? []) this.found[this.partOf(item)] = 1;
+        this.later();
+    }
+
+    // A tick each at the lower edge, and a line for the span at the upper one.
+    drawMarks() {
+        const { context, theme, width, height, view, found } = this;
+        context.fillStyle = theme.accent;
+        if (found) for (let i = 0; i < PARTS; i++) if (found[i]) context.fillRect((i * width) / PARTS, height - 5, Math.max(width / PARTS, 2), 5);
+        if (!view.span) return;
+        const [from, to] = [view.span.from, view.span.to].map((at) => this.x(Number(at - this.capture.base)));
+        context.fillRect(from, 0, Math.max(to - from, 2), 4);
     }
 
     draw() {
@@ -34,6 +55,7 @@ class Overview extends Picture {
             const tall = Math.max(2, (Math.log1p(most) / Math.log1p(this.most)) * (height - 6));
             context.fillRect(x, height - tall, 1, tall);
         }
+        this.drawMarks();
         const left = this.x(view.start);
         const right = Math.max(this.x(view.end), left + 3);
         context.globalAlpha = 0.6;

@@ -2,12 +2,15 @@
 //
 // Mouse, pen and fingers on a picture with a view: drag pans, two fingers or Ctrl and the wheel zoom
 // where they are, a wheel to the side pans, a click selects, a double click fits. The plain wheel
-// stays with the page, so that nobody is caught in the picture.
+// stays with the page, so that nobody is caught in the picture. A picture may take a drag for itself,
+// and one that begins with a long press.
 
 const CLICK = 4; // pixels that a hand moves without meaning it
+const LONG_PRESS = 500; // ms
 
 class Pointer {
-    // `actions`: click(x, y, event), double(x, y), move(x, y), leave()
+    // `actions`: click(x, y, event), double(x, y), move(x, y), leave(), and take(x, y, event, isLong), which
+    // gives what a drag from there does, or null: {move(x, y), end()}
     constructor(canvas, scroller, view, actions) {
         Object.assign(this, { canvas, scroller, view, actions });
         this.down = new Map();
@@ -30,7 +33,15 @@ class Pointer {
         this.canvas.setPointerCapture(event.pointerId);
         this.down.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
         this.held = this.placeOf(event.offsetX);
-        if (this.down.size === 1) this.moved = false;
+        clearTimeout(this.timer);
+        if (this.down.size > 1) return;
+        this.moved = false;
+        this.taken = this.actions.take?.(event.offsetX, event.offsetY, event, false) ?? null;
+        if (event.pointerType === "touch" && !this.taken) {
+            this.timer = setTimeout(() => {
+                if (!this.moved) this.taken = this.actions.take?.(event.offsetX, event.offsetY, event, true) ?? null;
+            }, LONG_PRESS);
+        }
     }
 
     move(event) {
@@ -42,7 +53,8 @@ class Pointer {
         const now = { x: event.offsetX, y: event.offsetY };
         if (!this.moved && Math.hypot(now.x - before.x, now.y - before.y) < CLICK) return;
         this.moved = true;
-        if (this.down.size === 2) this.pinch(event.pointerId, now);
+        if (this.taken && this.down.size === 1) this.taken.move(now.x, now.y);
+        else if (this.down.size === 2) this.pinch(event.pointerId, now);
         else {
             this.view.moveTo(this.held - (now.x / this.canvas.clientWidth) * this.view.length);
             if (this.scroller && event.pointerType === "mouse") this.scroller.scrollTop += before.y - now.y;
@@ -67,6 +79,9 @@ class Pointer {
 
     release(event, meant) {
         if (!this.down.delete(event.pointerId)) return;
+        clearTimeout(this.timer);
+        if (this.taken && this.moved) this.taken.end();
+        this.taken = null;
         for (const [, place] of this.down) this.held = this.placeOf(place.x);
         if (meant && !this.moved) this.actions.click(event.offsetX, event.offsetY, event);
     }

@@ -54,57 +54,179 @@ function build(capture, api) {
     const help = byId("help");
     const palette = new Palette(capture);
     const view = new TimeView(capture);
+    const asked = new Asked(capture, view);
     const canvas = byId("timeline-canvas");
     const timeline = new Timeline(canvas, byId("timeline-scroll"), byId("timeline-spacer"), capture, view, palette);
+    const column = new LaneColumn(byId("lane-names"), timeline);
     const overview = new Overview(byId("overview"), capture, view);
     const flame = new Flame(byId("flame-canvas"), byId("flame-scroll"), byId("flame-spacer"), capture, palette);
     timeline.note = byId("timeline-note");
     flame.note = byId("flame-note");
+    const pictures = [timeline, overview, flame];
+    const later = () => pictures.forEach((picture) => picture.later());
     const go = (item, reveal = true) => {
         view.select(item);
         if (reveal) view.reveal(item);
         timeline.revealRow(item);
         live.sayParts(spokenParts(capture, item));
+        if (capture.kind(item) === PUSH_POP && !capture.merged[item]) callers.show(capture.name[item]);
     };
     const found = new FoundLines(byId("search-lines"), capture, view, go);
+    let asks = "search"; // what n and p step through: what was asked for last
     const search = new Search(
-        { input: byId("search"), count: byId("search-count"), next: byId("search-next"), previous: byId("search-previous"), canvas, view, live, go },
+        {
+            input: byId("search"), count: byId("search-count"), next: byId("search-next"), previous: byId("search-previous"), canvas, view, live, go,
+            asked: (what) => (asks = what),
+        },
         capture,
         ({ names, matches }) => {
             found.set(matches);
-            for (const picture of [timeline, flame]) {
-                picture.matches = names;
-                picture.later();
-            }
+            overview.setMatches(matches);
+            for (const picture of [timeline, flame]) picture.matches = names;
+            later();
             view.changed("search");
         },
     );
+    const flameParts = { help, search, live };
+    const callers = new Callers(byId("callers"), capture, flame, (name) => {
+        const id = flame.widest(name);
+        if (id !== NONE) flameParts.go(id);
+        else callers.show(name);
+    });
+    Object.assign(flameParts, { callers });
     describePictures(capture, canvas, flame);
-    new SelectionBar(byId("selection"), capture, view);
-    new Grid(byId("event-grid"), byId("event-grid-caption"), capture, view, go);
+    new SelectionBar(byId("selection"), capture, view, asked);
+    new Grid(byId("event-grid"), byId("event-grid-caption"), capture, timeline.layout, view, go);
+    const names = nameTable(capture, { live, go, asked, view, palette, search });
     const fragment = new Fragment(capture, view, search, live, go);
+    const lanes = new LaneTable(byId("lane-table"), timeline, live, () => view.changed("folds"));
+    timeline.onFold = column.onFold = (block) => lanes.fold(block);
     const keys = new Keys(canvas, {
         view, live, help, search, go,
         walk: walkOf(capture),
-        step: (by) => search.step(by),
+        step: (by) => (asks === "name" && view.named ? names.step(by, false) : search.step(by)),
         measure: () => measureHere(capture, view, timeline, live),
-        unmark() {
-            view.points = [];
-            view.select(NONE);
-            live.say("nothing is selected");
+        unmark: () => unmark(view, live),
+        more: {
+            ...spanKeys(capture, view, live),
+            N: () => names.step(1, true),
+            P: () => names.step(-1, true),
+            x: () => (view.selected === NONE ? live.say("select an event first: its process is folded") : lanes.fold(timeline.layout.blockOfItem(view.selected))),
+            X: () => lanes.foldAll(timeline.layout.blocks.some((block) => !block.folded)),
         },
     });
-    usePointer(timeline, { capture, view, go, live });
-    useFlame(flame, { help, search, live });
+    usePointer(timeline, { capture, view, asked, go, live });
+    Object.assign(flameParts, useFlame(flame, flameParts));
+    useSpan(capture, { view, live, asked, flame, callers, canvas });
+    useChoices({ palette, timeline, flame, lanes, names, callers, later, live });
     for (const button of document.querySelectorAll("[data-key]")) {
         button.addEventListener("click", () => keys.actions[button.dataset.key]());
     }
     byId("help-close").addEventListener("click", () => help.close());
     followLinks(canvas);
     openTo(api, capture, view, go, () => timeline.draw());
+    openSpanTo(api, capture, view, names);
     timeline.draw(); // rows have places now, so a fragment can scroll to them
     fragment.start();
-    for (const picture of [timeline, overview, flame]) picture.draw();
+    for (const picture of pictures) picture.draw();
+    if (capture.count <= SOON) names.show();
+    else setTimeout(() => names.show());
+}
+
+const SOON = 50000; // events whose names are ready with the first picture
+
+function nameTable(capture, parts) {
+    const names = new NameTable({ ...parts, table: byId("names-table"), filter: byId("names-filter"), more: byId("names-more"), message: byId("names-said") }, capture);
+    new TableText({
+        copy: byId("names-copy"), save: byId("names-save"), field: byId("names-field"), live: parts.live,
+        texts: () => names.texts(),
+        name: "names.csv",
+    });
+    return names;
+}
+
+// Escape takes away the measure first, then the selection, then the span.
+function unmark(view, live) {
+    if (view.points.length) {
+        view.points = [];
+        view.changed("points");
+        return live.say("nothing is measured");
+    }
+    if (view.selected !== NONE || view.named) {
+        view.name(null);
+        view.select(NONE);
+        return live.say("nothing is selected");
+    }
+    if (view.span) {
+        view.clearSpan();
+        return live.say("there is no span");
+    }
+    return live.say("nothing is selected");
+}
+
+// What follows a span: the sentence, and the flame graph, once the hand that draws it stops.
+function useSpan(capture, { view, live, asked, flame, callers, canvas }) {
+    const said = byId("span-said");
+    let timer = 0;
+    const show = () => {
+        const { span } = view;
+        said.textContent = span ? asked.said : "";
+        if (span) live.say(`span from ${exactLength(span.from)} to ${exactLength(span.to)}, ${exactLength(span.to - span.from)} long: ${asked.said}`);
+        const whole = !span || asked.current.merged;
+        flame.setData(whole ? capture.flame : { ...new PathTree(asked.current).paths(), names: [] });
+        callers.show();
+        describePictures(capture, canvas, flame);
+    };
+    view.listen((what) => {
+        if (what !== "span") return;
+        clearTimeout(timer);
+        timer = setTimeout(show, 120);
+    });
+    said.textContent = "";
+    byId("clear-span").addEventListener("click", () => {
+        view.clearSpan();
+        live.say("there is no span");
+    });
+}
+
+// Theme, colours, order, folding, and whether the search dims what it does not find.
+function useChoices({ palette, timeline, flame, lanes, names, callers, later, live }) {
+    useTheme(byId("theme"), later);
+    const colors = byId("colors");
+    colors.value = palette.mode;
+    colors.addEventListener("change", () => {
+        palette.setMode(colors.value);
+        later();
+        names.show();
+        callers.show();
+    });
+    const order = byId("order");
+    order.value = "first";
+    order.addEventListener("change", () => {
+        lanes.setOrder(order.value);
+        live.say(`processes by ${order.selectedOptions[0].textContent}`);
+    });
+    byId("fold-all").addEventListener("click", () => lanes.foldAll(true));
+    byId("unfold-all").addEventListener("click", () => lanes.foldAll(false));
+    const only = byId("only-matches");
+    only.checked = true;
+    only.addEventListener("change", () => {
+        timeline.onlyMatches = flame.onlyMatches = only.checked;
+        later();
+    });
+}
+
+// The span, as texts of ns of the store, for tests and bookmarklets; setSpan() shows its names at once.
+function openSpanTo(api, capture, view, names) {
+    const time = (offset) => String(capture.firstNs + offset);
+    Object.defineProperty(api, "span", {
+        get: () => view.span && { start: time(view.span.from), end: time(view.span.to) },
+    });
+    api.setSpan = (start, end) => {
+        if (start === undefined || start === null) view.clearSpan();
+        else view.setSpan(BigInt(start) - capture.firstNs, BigInt(end) - capture.firstNs);
+        names.show();
+    };
 }
 
 // window.nvtxtReport: for tests and bookmarklets.
@@ -145,106 +267,6 @@ function walkOf(capture) {
         previous: (item) => capture.previous[item],
         next: (item) => capture.next[item],
     };
-}
-
-function describePictures(capture, canvas, flame) {
-    const processes = capture.processes.length === 1 ? "1 process" : `${grouped(capture.processes.length)} processes`;
-    const ranges = `${plural(capture.total, "event")} on ${plural(capture.lanes.length, "lane")} of ${processes}`;
-    const length = exactLength(capture.lastNs - capture.firstNs);
-    const sum = shortLength(flame.root.width);
-    const { leftOut } = capture.flame;
-    const left = leftOut ? `, the ${grouped(flame.nodes.length - 1)} widest paths; ${grouped(leftOut)} others are left out` : "";
-    const keys = "Home selects the first event, arrows walk, question mark shows all keys.";
-    canvas.setAttribute("aria-label", `Timeline: ${ranges}, ${length} long. ${keys}`);
-    const paths = `push/pop ranges merged by path, ${sum} together${left}`;
-    flame.canvas.setAttribute("aria-label", `Flame graph: ${paths}. ${keys} The table has the figures.`);
-}
-
-function usePointer(timeline, { capture, view, go, live }) {
-    const tip = byId("tip");
-    tip.textContent = "";
-    const hover = (time, parts) => {
-        timeline.hover = time;
-        isolate(tip, parts);
-        if (view.points.length === 1) timeline.later();
-    };
-    new Pointer(timeline.canvas, byId("timeline-scroll"), view, {
-        click(x, y, event) {
-            timeline.canvas.focus();
-            const item = timeline.at(x, y);
-            if (event.shiftKey) {
-                measureAt(view, live, timeline.snap(x, y));
-            } else if (item !== NONE) {
-                go(item, false);
-            } else {
-                view.select(NONE);
-                live.say("");
-            }
-        },
-        double(x, y) {
-            const item = timeline.at(x, y);
-            if (item !== NONE) view.fit(item);
-        },
-        move(x, y) {
-            const item = timeline.at(x, y);
-            const parts = item === NONE ? [] : [shortened(titleOf(capture, item), 200), ` · ${exactLength(capture.lengthNs(item))}`];
-            hover(timeline.snap(x, y), parts);
-        },
-        leave: () => hover(null, []),
-    });
-}
-
-// The flame graph has the keys and the pointer of the timeline; its view is one of summed time.
-function useFlame(flame, { help, search, live }) {
-    const { canvas, view } = flame;
-    const said = byId("flame-selected");
-    said.textContent = "";
-    const go = (id) => {
-        const parts = flame.parts(id);
-        view.select(id);
-        view.reveal(id);
-        flame.revealRow(id);
-        live.sayParts(parts);
-        isolate(said, parts);
-    };
-    const unmark = () => {
-        view.select(NONE);
-        said.textContent = "";
-        live.say("nothing is selected");
-    };
-    new Keys(canvas, {
-        view, live, help, search, go, unmark,
-        walk: flame.walk(),
-        step: (by) => search.stepIn(flame.found(), by, view.selected, go),
-        measure: () => live.say("widths are sums here; the timeline measures"),
-    });
-    new Pointer(canvas, byId("flame-scroll"), view, {
-        click(x, y) {
-            canvas.focus();
-            const id = flame.at(x, y);
-            if (id === NONE) unmark();
-            else go(id);
-        },
-        double(x, y) {
-            const id = flame.at(x, y);
-            if (id !== NONE) view.fit(id);
-        },
-        move(x, y) {
-            const id = flame.at(x, y);
-            if (id !== NONE) isolate(said, flame.parts(id));
-        },
-        leave: () => isolate(said, view.selected === NONE ? [] : flame.parts(view.selected)),
-    });
-}
-
-// A link to an event or a time leads to the timeline.
-function followLinks(canvas) {
-    document.addEventListener("click", (event) => {
-        const link = event.target.closest?.("a[href^='#t='], a[href^='#sel=']");
-        if (!link) return;
-        canvas.focus();
-        byId("timeline").scrollIntoView();
-    });
 }
 
 startPage().catch((error) => {

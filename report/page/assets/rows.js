@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of the timeline from top to bottom: headings, and for each lane one row a depth. A row's
-// items are sorted by start; `reach` is the largest end so far, so that the items that a window of
-// time touches are found by two binary searches, and `busy` the length of all before.
+// The rows of the timeline: headings, and for each lane one row a depth. A row's items are sorted by
+// start; `reach` is the largest end so far, so that the items that a window of time touches are found by
+// two binary searches. Lanes of a process, or of a build, are a block, which can be folded, and stands
+// where the order of blocks says.
 
 const MOST_PACKED = 64; // rows of start/end ranges that overlap; those that find no room share the last
 
@@ -17,14 +18,11 @@ class Row {
         this.items = from(shared.items, this.count);
         this.start = from(shared.start, this.count);
         this.reach = from(shared.reach, this.count);
-        this.busy = new Float64Array(this.count + 1);
         this.length = 0;
     }
 
-    add(item, duration) {
-        const at = this.length++;
-        this.items[at] = item;
-        this.busy[at + 1] = this.busy[at] + duration;
+    add(item) {
+        this.items[this.length++] = item;
     }
 
     place({ start, end }) {
@@ -102,22 +100,125 @@ function ownerLabel(capture, item) {
     return threadLabel(capture, thread) + of;
 }
 
+// The lanes of a process, or those of a build.
+class Block {
+    constructor(capture, lane, heading) {
+        Object.assign(this, { heading, lanes: [], folded: false, process: lane.process, isBuild: lane.build !== undefined });
+        this.label = headingLabel(capture, lane);
+        this.number = capture.processes[lane.process].pid;
+        this.name = this.isBuild ? this.label : capture.processes[lane.process].name;
+    }
+}
+
+const ORDERS = {
+    first: (layout) => (block) => layout.firstItem(block),
+    busy: (layout) => (block) => -layout.busyTime(block),
+    number: () => (block) => block.number,
+    name: () => (block) => block.name,
+};
+
 class Layout {
     constructor(capture) {
         this.capture = capture;
         this.rows = [];
+        this.blocks = [];
+        this.lanes = []; // of each: its block, its label, and its rows
         this.rowOf = new Uint32Array(capture.count);
         let before = {};
         capture.lanes.forEach((lane, index) => {
             if (lane.process !== before.process || lane.build !== before.build) {
-                this.rows.push(new Row(NONE, headingLabel(capture, lane), 0));
+                this.blocks.push(new Block(capture, lane, this.rows.length));
+                this.rows.push(new Row(NONE, "", 0));
             }
             before = lane;
-            this.rows.push(new Row(NONE, laneLabel(capture, index) + linesOfLane(capture, index), 1));
+            const block = this.blocks[this.blocks.length - 1];
+            block.lanes.push(index);
+            const label = laneLabel(capture, index) + linesOfLane(capture, index);
+            this.rows.push(new Row(index, label, 1, lane.kind));
+            const first = this.rows.length;
             this.addLane(index, lane.kind);
+            this.lanes.push({ block, label, first, after: this.rows.length });
         });
+        this.blockOf = new Map(this.blocks.map((block) => [block.heading, block]));
         this.fill();
         this.place();
+        this.setOrder("first");
+    }
+
+    setOrder(by) {
+        const key = ORDERS[by](this);
+        const keys = new Map(this.blocks.map((block) => [block, key(block)]));
+        const compare = (a, b) => (keys.get(a) < keys.get(b) ? -1 : keys.get(a) > keys.get(b) ? 1 : a.heading - b.heading);
+        this.order = [...this.blocks].sort(compare);
+    }
+
+    // The rows from the top to the bottom; `height` of a row may be 0. Fills `tops` by row.
+    stack(height) {
+        this.tops = new Float64Array(this.rows.length);
+        this.heights = new Float64Array(this.rows.length);
+        this.shown = []; // rows that have a height
+        let top = 0;
+        for (const block of this.order) {
+            const lanes = block.lanes.map((lane) => this.lanes[lane]);
+            const after = lanes[lanes.length - 1].after;
+            for (let i = block.heading; i < after; i++) {
+                this.tops[i] = top;
+                this.heights[i] = i > block.heading && block.folded ? 0 : height(this.rows[i], block);
+                if (this.heights[i]) this.shown.push(i);
+                top += this.heights[i];
+            }
+        }
+        this.bottoms = Float64Array.from(this.shown, (i) => this.tops[i] + this.heights[i]);
+        return top;
+    }
+
+    // The places in `shown` that a window of heights touches.
+    shownBetween(from, to) {
+        const first = upperBound(this.bottoms, from);
+        let after = first;
+        while (after < this.shown.length && this.tops[this.shown[after]] < to) after++;
+        return this.shown.slice(first, after);
+    }
+
+    // The row at a height, or undefined.
+    rowAt(height) {
+        const index = this.shown[upperBound(this.bottoms, height)];
+        return height < 0 ? undefined : index;
+    }
+
+    // The row in which an item is seen: that of its block if it is folded.
+    rowSeen(item) {
+        const block = this.blockOfItem(item);
+        return block.folded ? block.heading : this.rowOf[item];
+    }
+
+    blockOfItem(item) {
+        return this.lanes[this.capture.lane[item]].block;
+    }
+
+    firstItem({ lanes }) {
+        const { laneFirst, laneItems } = this.capture;
+        return Math.min(...lanes.map((lane) => laneItems[laneFirst[lane]] ?? Infinity));
+    }
+
+    busyTime({ lanes }) {
+        return lanes.reduce((sum, lane) => sum + (this.busyOf(lane)?.between(-Infinity, Infinity) ?? 0), 0);
+    }
+
+    // When a lane is busy; of marks: undefined.
+    busyOf(lane) {
+        const { capture } = this;
+        if (capture.kinds[lane] === MARK) return undefined;
+        const items = () => capture.laneItems.subarray(capture.laneFirst[lane], capture.laneFirst[lane + 1]);
+        return (this.busy[lane] ||= new Busy(capture, items()));
+    }
+
+    busyCount(block) {
+        if (!this.counts.has(block)) {
+            const lanes = block.lanes.map((lane) => this.busyOf(lane)).filter((busy) => busy);
+            this.counts.set(block, new BusyCount(lanes));
+        }
+        return this.counts.get(block);
     }
 
     // Gives each item of a lane its row.
@@ -146,7 +247,7 @@ class Layout {
 
     fill() {
         const { rows, rowOf } = this;
-        const { count, laneItems, duration } = this.capture;
+        const { count, laneItems } = this.capture;
         const shared = { items: new Uint32Array(count), start: new Float64Array(count), reach: new Float64Array(count) };
         let at = 0;
         for (const row of rows) {
@@ -155,12 +256,14 @@ class Layout {
         }
         for (let i = 0; i < count; i++) {
             const item = laneItems[i];
-            rows[rowOf[item]].add(item, duration[item]);
+            rows[rowOf[item]].add(item);
         }
     }
 
     // By the times that the capture has now.
     place() {
         for (const row of this.rows) row.place(this.capture);
+        this.busy = [];
+        this.counts = new Map();
     }
 }

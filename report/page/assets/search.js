@@ -10,7 +10,10 @@ class Search {
         this.names = null; // by name: 1 where it matches
         this.lower = null;
         this.input.value = "";
-        this.input.addEventListener("input", () => this.set(this.input.value));
+        this.input.addEventListener("input", () => {
+            this.set(this.input.value);
+            this.asked("search");
+        });
         this.input.addEventListener("keydown", (event) => {
             if (event.key === "Enter") this.step(event.shiftKey ? -1 : 1);
             else if (event.key === "Escape") this.canvas.focus();
@@ -63,6 +66,7 @@ class Search {
     }
 
     step(by) {
+        this.asked("search");
         if (this.text && !this.matches.length) return this.live.say(this.count.textContent);
         return this.stepIn(this.matches, by, this.view.selected, this.go);
     }

@@ -3,16 +3,15 @@
 // The selection bar: facts of the selected item, figures of the items of the same name in view, and
 // their histogram with the selected one marked.
 
-const SVG = "http://www.w3.org/2000/svg";
 const BINS = 24;
 
 class SelectionBar {
-    constructor(element, capture, view) {
-        Object.assign(this, { element, capture, view });
+    constructor(element, capture, view, asked) {
+        Object.assign(this, { element, capture, view, asked });
         this.timer = 0;
         view.listen((what) => {
             if (what === "selected") this.show();
-            else if (what === "view" && view.selected !== NONE) this.later();
+            else if (["view", "span"].includes(what) && view.selected !== NONE) this.later();
         });
         this.show();
     }
@@ -32,7 +31,9 @@ class SelectionBar {
         }
         const title = make("h3");
         title.append(make("bdi", titleOf(this.capture, selected).slice(0, 2000)));
-        const parts = [title, this.facts(selected)];
+        const stack = make("p", undefined, { class: "stack-above" });
+        if (this.capture.parent[selected] !== NONE) isolate(stack, stackParts(this.capture, selected));
+        const parts = [title, stack, this.facts(selected)];
         if (!this.capture.merged[selected]) parts.push(...this.equalNames(selected));
         if (this.capture.hasMerged) parts.push(this.sayMerged(selected));
         this.element.replaceChildren(...parts);
@@ -69,6 +70,11 @@ class SelectionBar {
             if (!(capture.flags[item] & OPEN) && !capture.merged[item]) add("Self time", exactLength(capture.selfNs(item)));
             add("Depth", String(capture.depth[item]));
             add("Children", grouped(countChildren(capture, item)));
+        }
+        const among = amongEquals(this.asked, item);
+        if (among) {
+            add("Rank", among.rank);
+            add(this.view.span ? "Name’s share of the span" : "Name’s share", `${among.share.toFixed(1)} %`);
         }
         const gap = this.gap(item);
         if (gap) add("Gap", gap);
@@ -125,9 +131,7 @@ class SelectionBar {
         const most = Math.max(...counts);
         const own = capture.flags[item] & OPEN ? NONE : binOf(capture.duration[item]);
         const text = `Durations from ${shortLength(low)} to ${shortLength(high)}; the selected one is in part ${own + 1} of ${BINS}`;
-        const svg = document.createElementNS(SVG, "svg");
-        const attributes = { viewBox: `0 0 ${BINS * 10} 56`, class: "histogram", role: "img", "aria-label": text };
-        for (const [key, value] of Object.entries(attributes)) svg.setAttribute(key, value);
+        const svg = makeSvg("svg", { viewBox: `0 0 ${BINS * 10} 56`, class: "histogram", role: "img", "aria-label": text });
         counts.forEach((count, bin) => {
             const tall = count ? Math.max(2, (Math.sqrt(count) / Math.sqrt(most)) * 44) : 0;
             svg.append(rectangle(bin * 10 + 1, 46 - tall, 8, tall, bin === own ? "own" : ""));
@@ -138,9 +142,7 @@ class SelectionBar {
 }
 
 function rectangle(x, y, width, height, name) {
-    const made = document.createElementNS(SVG, "rect");
-    for (const [key, value] of Object.entries({ x, y, width, height, class: name })) made.setAttribute(key, value);
-    return made;
+    return makeSvg("rect", { x, y, width, height, class: name });
 }
 
 function median(sorted) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The timeline: a ruler and the rows of the layout. Items that are wider than a pixel are drawn
-// singly. Narrower ones are drawn by pixel: from one pixel to the next by binary search, as dark as
-// the pixel is busy; so the work is bounded by the pixels of the picture, not by the events.
+// The timeline: a ruler and the rows of the layout. Ranges that are wider than two pixels are drawn
+// singly, narrower ones by pixel (strips.js). The names of lanes stand in a column of their own
+// (lanes.js), or, on paper and in narrow windows, above their rows.
 
-const NARROW = 1.5; // pixels
-const DASHES = [6, 3];
+const ROW = 20; // pixels, where a rem has 16
 
 class Timeline extends Picture {
     constructor(canvas, scroller, spacer, capture, view, palette) {
@@ -13,9 +12,10 @@ class Timeline extends Picture {
         Object.assign(this, { scroller, spacer, capture, view, palette });
         this.layout = new Layout(capture);
         this.matches = null; // by name: whether the search finds it
+        this.onlyMatches = true; // what it does not find is dimmed
         this.hover = null; // the time under the pointer, exact
+        this.followers = []; // pictures that show the same rows
         this.placeIterations();
-        this.tops = new Float64Array(this.layout.rows.length + 1);
         scroller.addEventListener("scroll", () => this.later(), { passive: true });
         view.listen((what) => {
             if (what === "base") this.place();
@@ -36,21 +36,25 @@ class Timeline extends Picture {
         this.outliers = new Map(this.iterations.filter((one) => one.outlier).map((one) => [one.from, one.to]));
     }
 
+    // Names stand above their lanes where they have no column.
+    get inline() {
+        return this.printing || !this.followers.some((column) => column.isShown());
+    }
+
     // Heights follow the size of the text.
     contentHeight() {
-        const { size } = this.theme;
-        this.rowHeight = Math.round(size * 1.45);
-        this.rulerHeight = Math.round(size * 2.9);
-        const heights = [size * 1.9, size * 1.55, this.rowHeight];
-        this.layout.rows.forEach((row, i) => {
-            this.tops[i + 1] = this.tops[i] + Math.round(heights[row.level]);
-        });
-        return this.tops[this.layout.rows.length] + this.rulerHeight + size / 2;
+        const unit = this.theme.size / 16;
+        this.rowHeight = Math.round(ROW * unit);
+        this.rulerHeight = Math.round(this.theme.size * 2.75);
+        const { inline } = this;
+        const label = Math.round(inline ? ROW * unit : 4 * unit);
+        const height = (row, block) => (row.level === 1 ? label : row.level === 0 && inline && block.folded ? 2 * this.rowHeight : this.rowHeight);
+        return this.layout.stack(height) + this.rulerHeight + this.theme.size / 2;
     }
 
     // Where a page may end: between rows.
     breaks() {
-        return Array.from(this.tops, (top) => top + this.rulerHeight);
+        return this.layout.shown.map((i) => this.layout.tops[i] + this.rulerHeight);
     }
 
     x(time) {
@@ -62,77 +66,90 @@ class Timeline extends Picture {
     }
 
     draw() {
+        for (const column of this.followers) column.fit();
         if (!this.begin()) return;
         this.palette.use(this.theme);
         this.scale = this.width / this.view.length;
         this.top = this.rulerHeight - this.scrolled;
-        this.drawIterations();
+        drawIterations(this);
         this.drawRows();
-        this.drawRuler();
-        this.drawPoints();
+        drawRuler(this);
+        drawSpan(this);
+        drawPoints(this);
+        for (const picture of this.followers) picture.draw();
     }
 
     drawRows() {
-        const { rows } = this.layout;
-        const shown = [];
-        const first = Math.max(0, lowerBound(this.tops, this.scrolled + 1) - 1);
-        for (let i = first; i < rows.length && this.top + this.tops[i] < this.height; i++) shown.push(i);
-        const strips = new Strips(Math.ceil(this.width), shown.length, this.theme);
-        const wide = shown.map((i, line) => (rows[i].kind > MARK ? this.sortOut(rows[i], strips, line) : []));
+        const { layout } = this;
+        const shown = layout.shownBetween(this.scrolled, this.scrolled + this.height - this.rulerHeight);
+        const strips = new Strips(this, shown.length);
+        const rows = shown.map((i) => layout.rows[i]);
+        const wide = rows.map((row, line) => (row.level === 2 && row.kind > MARK ? strips.sortOut(row, line) : []));
         strips.finish();
-        shown.forEach((i, line) => {
-            const y = this.top + this.tops[i];
+        this.setFont(this.theme.font(0.75));
+        rows.forEach((row, line) => {
+            const y = this.top + layout.tops[shown[line]];
             const height = this.rowHeight - 2;
-            if (rows[i].level < 2) this.drawHeading(rows[i], y, this.tops[i + 1] - this.tops[i]);
+            if (row.level < 2) this.drawHeading(row, shown[line], y);
             else {
-                this.setFont(this.theme.font(0.82));
-                if (rows[i].kind === MARK && isStrip(this, rows[i])) drawLines(this, rows[i], y + 1, height);
-                else if (rows[i].kind === MARK) this.drawMarks(rows[i], y + 1, height);
+                if (row.kind === MARK && isStrip(this, row)) drawLines(this, row, y + 1, height);
+                else if (row.kind === MARK) this.drawMarks(row, y + 1, height);
                 else strips.draw(this.context, line, y + 1, height);
                 for (const item of wide[line]) this.drawRange(item, y + 1, height);
-                this.drawSelectedOf(rows[i], y + 1, height);
             }
+            this.drawSelected(row, shown[line], y + 1, height);
         });
     }
 
-    drawHeading(row, y, height) {
-        const { context, theme } = this;
+    // A band for a process, a thin line for a lane.
+    drawHeading(row, index, y) {
+        const { context, theme, layout, inline } = this;
+        const height = layout.heights[index];
         if (row.level === 0) {
+            const block = layout.blockOf.get(index);
             context.fillStyle = theme.band;
             context.fillRect(0, y, this.width, height);
+            if (block.folded) this.drawCount(block, y + height - this.rowHeight);
+            if (inline) this.drawName(block.label, y, theme.font(0.875, "600"), theme.ink);
+        } else if (inline) {
+            this.drawName(layout.lanes[row.lane].label, y, theme.font(0.75), theme.soft);
         }
         context.fillStyle = theme.line;
         context.fillRect(0, Math.round(y), this.width, 1);
-        this.setFont(theme.font(row.level ? 0.8 : 0.9, row.level ? "" : "600"));
-        this.label(row.label, 6, y + height / 2 + 1, this.width - 12, row.level ? theme.soft : theme.ink);
     }
 
-    // Puts the narrow ranges of a row into its strip. Returns the wide ones.
-    sortOut(row, strips, line) {
-        const { view, capture } = this;
-        const narrow = NARROW / this.scale;
-        const [from, to] = row.between(view.start, view.end);
-        const wide = [];
-        for (let i = from; i < to; ) {
-            const item = row.items[i];
-            if (capture.duration[item] >= narrow) {
-                if (capture.end[item] >= view.start) wide.push(item);
-                i++;
-                continue;
-            }
-            // Those of one pixel; only the last one can be wide.
-            const column = Math.floor(this.x(row.start[i]));
-            const after = lowerBound(row.start, this.time(column + 1), i + 1, to);
-            const busy = (row.busy[after] - row.busy[i]) * this.scale;
-            const dim = this.matches && !this.anyMatch(row, i, after);
-            strips.put(column, line, dim ? null : this.palette.of(item).edgeRgb, busy);
-            i = after - 1 > i && capture.duration[row.items[after - 1]] >= narrow ? after - 1 : after;
+    drawName(text, y, font, color) {
+        this.setFont(font);
+        this.label(text, 6, y + this.rowHeight / 2 + 1, this.width - 12, color);
+        this.setFont(this.theme.font(0.75));
+    }
+
+    // How many lanes of a folded process are busy, pixel by pixel.
+    drawCount(block, y) {
+        const { context, theme } = this;
+        const count = this.layout.busyCount(block);
+        const tall = this.rowHeight - 4;
+        context.fillStyle = theme.forced ? theme.ink : theme.accent;
+        for (let x = 0; x < this.width; x++) {
+            const mean = count.mean(this.time(x), this.time(x + 1));
+            const high = Math.min(mean / Math.max(count.most, 1), 1) * tall;
+            if (high > 0.01) context.fillRect(x, y + 2 + tall - Math.max(high, 1), 1, Math.max(high, 1));
         }
-        return wide;
+    }
+
+    // The name whose ranges are outlined, if it is of that kind.
+    isNamed(kind) {
+        const { named } = this.view;
+        return named && named.kind === kind ? named.name : NONE;
+    }
+
+    isDim(name) {
+        return this.onlyMatches && this.matches !== null && !this.matches[name];
     }
 
     // Looks at a few only: the picture of a search in a full pixel is a hint.
     anyMatch(row, from, to) {
+        if (!this.onlyMatches || !this.matches) return true;
         const step = Math.max(1, Math.floor((to - from) / 8));
         for (let i = from; i < to; i += step) if (this.matches[this.capture.name[row.items[i]]]) return true;
         return false;
@@ -143,7 +160,7 @@ class Timeline extends Picture {
         const left = Math.max(this.x(capture.start[item]), -2);
         const right = Math.min(this.x(capture.end[item]), this.width + 2);
         const width = Math.max(right - left - 0.5, 1);
-        const dim = this.matches && !this.matches[capture.name[item]];
+        const dim = this.isDim(capture.name[item]);
         const colors = this.palette.shown(theme, dim) || this.palette.of(item);
         context.fillStyle = colors.fill;
         context.fillRect(left, y, width, height);
@@ -154,25 +171,32 @@ class Timeline extends Picture {
         }
         if (capture.flags[item] & OPEN) this.hatch(left, y, width, height, colors.text);
         if (width > 6 && this.isOutlier(item)) this.drawOutlier(left, y, width, height, colors.text);
-        if (this.matches && !dim) {
+        if (this.matches?.[capture.name[item]]) {
             context.fillStyle = colors.text;
             context.fillRect(left, y + height - 2, width, 2);
         }
-        const text = titleOf(capture, item);
+        if (this.isNamed(capture.kind(item)) === capture.name[item]) this.outline(left, y, width, height, theme.ink, 2);
         const inset = Math.max(left, 0);
-        this.label(text, inset + 4, y + height / 2 + 0.5, left + width - inset - 7, colors.text);
+        this.label(titleOf(capture, item), inset + 4, y + height / 2 + 0.5, left + width - inset - 7, colors.text);
     }
 
-    // A mark is a line with a small flag; its text stands at the right where the next mark leaves room.
+    outline(x, y, width, height, color, line) {
+        this.context.lineWidth = line;
+        this.context.strokeStyle = color;
+        this.context.strokeRect(x + line / 2, y + line / 2, Math.max(width - line, 1), height - line);
+    }
+
+    // A mark is a small flag; those of two pixels are one with their number. Its text stands at the right
+    // where the next one leaves room.
     drawMarks(row, y, height) {
         const { context, capture, view, theme } = this;
         const [from, to] = row.between(view.start - 4 / this.scale, view.end + 4 / this.scale);
         const size = Math.min(5, height / 3);
         for (let i = from; i < to; ) {
             const x = this.x(row.start[i]);
-            const after = lowerBound(row.start, this.time(Math.floor(x) + 1), i + 1, to);
+            const after = lowerBound(row.start, row.start[i] + 2 / this.scale, i + 1, to);
             const item = row.items[i];
-            const dim = this.matches && !this.anyMatch(row, i, after);
+            const dim = !this.anyMatch(row, i, after);
             context.fillStyle = dim ? theme.line : theme.forced ? theme.ink : this.palette.of(item).edge;
             context.beginPath();
             context.moveTo(x, y + height);
@@ -180,72 +204,36 @@ class Timeline extends Picture {
             context.lineTo(x, y);
             context.lineTo(x + size, y + height / 2);
             context.fill();
+            const count = capture.hasMerged ? mergedIn(capture, row, i, after) : after - i;
             const next = after < row.items.length ? this.x(row.start[after]) : this.width;
-            const text = after - i > 1 ? `${grouped(after - i)} marks` : titleOf(capture, item);
+            const text = count > 1 ? `${grouped(count)} marks` : titleOf(capture, item);
             this.label(text, x + size + 3, y + height / 2 + 0.5, Math.min(next, this.width) - x - 2 * size - 6, dim ? theme.soft : theme.ink);
             i = after;
         }
     }
 
-    // The selection is outlined twice, so that the line is seen on any colour.
-    drawSelectedOf(row, y, height) {
-        const { context, capture, view, theme } = this;
+    // The selection is outlined twice, so that the line is seen on any colour. In a folded process it
+    // stands on the row of that.
+    drawSelected(row, index, y, height) {
+        const { context, capture, view, theme, layout } = this;
         const item = view.selected;
-        if (item === NONE || this.layout.rows[this.layout.rowOf[item]] !== row) return;
-        const mark = row.kind === MARK;
+        if (item === NONE || layout.rowSeen(item) !== index) return;
+        const mark = capture.kind(item) === MARK;
+        const top = row.level === 0 ? y + layout.heights[index] - this.rowHeight : y;
         const left = Math.max(this.x(capture.start[item]) - (mark ? 6 : 0), -4);
         const right = Math.min(this.x(capture.end[item]) + (mark ? 6 : 0), this.width + 4);
         if (right < 0 || left > this.width) return;
         const width = Math.max(right - left, 3);
-        if (!mark && width < NARROW * 3) {
+        if (!mark && width < NARROW * 3 && row.level === 2) {
             context.fillStyle = theme.accent;
-            context.fillRect(left, y, width, height);
+            context.fillRect(left, top, width, height);
         }
         context.lineWidth = 4;
         context.strokeStyle = theme.paper;
-        context.strokeRect(left, y, width, height);
+        context.strokeRect(left, top, width, height);
         context.lineWidth = theme.forced ? 4 : 2;
         context.strokeStyle = theme.accent;
-        context.strokeRect(left, y, width, height);
-    }
-
-    drawRuler() {
-        const { context, theme, view, capture } = this;
-        const height = this.rulerHeight;
-        context.fillStyle = theme.paper;
-        context.fillRect(0, 0, this.width, height);
-        this.setFont(theme.font(0.78));
-        const step = rulerStep((theme.size * 6.5) / this.scale);
-        context.fillStyle = theme.soft;
-        const from = capture.utcBase === null ? "relative to the first event" : `${utcText(capture.timeNs(view.start) + capture.utcBase)} UTC`;
-        const utc = capture.base ? `${from}; counted from ${exactLength(capture.base)} on` : from;
-        const wide = shortLength(view.length);
-        this.label(utc, 6, height * 0.27, this.width - this.widthOf(wide) - 20, theme.soft);
-        context.textAlign = "right";
-        this.label(wide, this.width - 6, height * 0.27, this.width * 0.25, theme.soft);
-        context.textAlign = "left";
-        for (let at = Math.ceil(view.start / step) * step; at <= view.end; at += step) {
-            const x = Math.round(this.x(at));
-            context.fillStyle = theme.line;
-            context.fillRect(x, height * 0.55, 1, height * 0.45);
-            const text = rulerLabel(at, step);
-            if (x + this.widthOf(text) + 4 < this.width) this.label(text, x + 4, height * 0.75, step * this.scale, theme.ink);
-        }
-        context.fillStyle = theme.line;
-        context.fillRect(0, height - 1, this.width, 1);
-    }
-
-    // Where iterations begin and end, behind all else; an outlier stands between dashed lines.
-    drawIterations() {
-        const { context, theme, view } = this;
-        for (const { from, to, outlier } of this.iterations) {
-            if (to < view.start || from > view.end || (to - from) * this.scale < 3) continue;
-            context.strokeStyle = outlier ? theme.accent : theme.line;
-            context.lineWidth = outlier ? 2 : 1;
-            context.setLineDash(outlier ? DASHES : []);
-            context.strokeRect(Math.round(this.x(from)) + 0.5, this.rulerHeight, (to - from) * this.scale, this.height);
-        }
-        context.setLineDash([]);
+        context.strokeRect(left, top, width, height);
     }
 
     // Its range is outlined by dashes, too, inside and in the colour of its text.
@@ -258,46 +246,19 @@ class Timeline extends Picture {
 
     drawOutlier(left, y, width, height, color) {
         const { context } = this;
-        context.strokeStyle = color;
-        context.lineWidth = 2;
         context.setLineDash(DASHES);
-        context.strokeRect(left + 2, y + 2, width - 4, height - 4);
+        this.outline(left + 1, y + 1, width - 2, height - 2, color, 2);
         context.setLineDash([]);
     }
 
-    drawPoints() {
-        const { context, theme, view } = this;
-        const points = view.points.length === 1 && this.hover !== null ? [view.points[0], this.hover] : view.points;
-        if (!points.length) return;
-        const places = points.map((at) => this.x(Number(at - this.capture.base))).sort((a, b) => a - b);
-        const left = places[0];
-        const right = places[places.length - 1];
-        context.fillStyle = theme.accent;
-        if (!theme.forced) {
-            context.globalAlpha = 0.12;
-            context.fillRect(left, this.rulerHeight, right - left, this.height);
-            context.globalAlpha = 1;
-        }
-        for (const x of places) context.fillRect(Math.round(x) - 1, 0, 2, this.height);
-        if (points.length < 2) return;
-        this.setFont(theme.font(0.85, "600"));
-        const text = shortLength(Math.abs(Number(points[1] - points[0])));
-        const width = this.widthOf(text) + 12;
-        const x = Math.min(Math.max((left + right - width) / 2, 2), this.width - width - 2);
-        const y = this.rulerHeight + 4;
-        context.fillStyle = theme.paper;
-        context.fillRect(x, y, width, theme.size * 1.5);
-        context.strokeStyle = theme.accent;
-        context.lineWidth = 1;
-        context.strokeRect(x + 0.5, y + 0.5, width, theme.size * 1.5);
-        context.fillStyle = theme.ink;
-        context.fillText(text, x + 6, y + theme.size * 0.78);
+    // The row at a height of the canvas, or undefined: its index.
+    rowAt(y) {
+        return y < this.rulerHeight ? undefined : this.layout.rowAt(y - this.top);
     }
 
     // The item at a place of the canvas, or NONE.
     at(x, y) {
-        if (y < this.rulerHeight) return NONE;
-        const index = lowerBound(this.tops, y - this.top + 1e-9) - 1;
+        const index = this.rowAt(y);
         const row = this.layout.rows[index];
         if (!row || row.level < 2) return NONE;
         const near = (row.kind === MARK ? 6 : 2) / this.scale;
@@ -315,11 +276,12 @@ class Timeline extends Picture {
 
     // Scrolls so that the row of an item is seen.
     revealRow(item) {
-        const index = this.layout.rowOf[item];
+        const { scroller, layout } = this;
+        const index = layout.rowSeen(item);
         const room = this.height - this.rulerHeight;
-        const { scroller } = this;
-        if (this.tops[index + 1] + this.rowHeight / 2 > scroller.scrollTop + room) scroller.scrollTop = this.tops[index + 1] - room + this.rowHeight;
-        if (this.tops[index] - this.rowHeight < scroller.scrollTop) scroller.scrollTop = Math.max(0, this.tops[index] - 2 * this.rowHeight);
+        const [top, bottom] = [layout.tops[index], layout.tops[index] + layout.heights[index]];
+        if (bottom + this.rowHeight / 2 > scroller.scrollTop + room) scroller.scrollTop = bottom - room + this.rowHeight;
+        if (top - this.rowHeight < scroller.scrollTop) scroller.scrollTop = Math.max(0, top - 2 * this.rowHeight);
     }
 
     // The edge of an item of the same row that is at most 6 pixels away, or the time itself; exact.

@@ -14,6 +14,34 @@ class TimeView extends View {
         this.least = 1;
         this.wholeAtFirst = this.whole; // after the first event
         this.points = []; // of a measurement: none, one or two exact times
+        this.span = null; // {from, to}: exact times; what begins at `to` is not in it
+        this.named = null; // {name, kind}: ranges of that name are outlined
+    }
+
+    // Exact times in any order, after the first event. A span has a length.
+    setSpan(one, other) {
+        const [from, to] = one < other ? [one, other] : [other, one];
+        const last = this.capture.lastNs - this.capture.firstNs + 1n; // what begins at the last moment is in it
+        const begins = from < 0n ? 0n : from >= last ? last - 1n : from;
+        const ends = to > last ? last : to;
+        this.span = { from: begins, to: ends > begins ? ends : begins + 1n };
+        this.changed("span");
+    }
+
+    clearSpan() {
+        this.span = null;
+        this.changed("span");
+    }
+
+    fitSpan() {
+        const { from, to } = this.span;
+        const room = (to - from) / 20n + 1n;
+        this.showExactly(from - room, to + room);
+    }
+
+    name(group) {
+        this.named = group;
+        this.changed("named");
     }
 
     // Exact times, after the first event.

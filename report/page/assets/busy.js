@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When lanes are busy: the union of the ranges of a lane, as intervals with running sums, so that the
+// share of any window is found by two binary searches; and how many lanes of a process are busy.
+
+class Busy {
+    // `items` in the order of their starts.
+    constructor({ start, end }, items) {
+        const [starts, ends, before] = [[], [], [0]];
+        for (let i = 0; i < items.length; i++) {
+            const [begins, reaches] = [start[items[i]], end[items[i]]];
+            const last = ends.length - 1;
+            if (last >= 0 && begins <= ends[last]) {
+                if (reaches > ends[last]) ends[last] = reaches;
+            } else if (reaches > begins) {
+                starts.push(begins);
+                ends.push(reaches);
+            }
+        }
+        for (let i = 0; i < starts.length; i++) before.push(before[i] + ends[i] - starts[i]);
+        this.starts = Float64Array.from(starts);
+        this.ends = Float64Array.from(ends);
+        this.before = Float64Array.from(before);
+    }
+
+    // The busy time of from..to.
+    between(from, to) {
+        const { starts, ends, before } = this;
+        const first = upperBound(ends, from);
+        const after = lowerBound(starts, to);
+        if (first >= after) return 0;
+        return before[after] - before[first] - Math.max(from - starts[first], 0) - Math.max(ends[after - 1] - to, 0);
+    }
+}
+
+// How many of several lanes are busy: a step function of time.
+class BusyCount {
+    constructor(lanes) {
+        const joined = (edge) => {
+            const all = new Float64Array(lanes.reduce((sum, lane) => sum + lane[edge].length, 0));
+            lanes.reduce((at, lane) => (all.set(lane[edge], at), at + lane[edge].length), 0);
+            return all.sort();
+        };
+        this.most = lanes.length;
+        this.starts = joined("starts");
+        this.ends = joined("ends");
+        this.origin = this.starts.length ? this.starts[0] : 0;
+        this.sums = [this.starts, this.ends].map((edges) => {
+            const sums = new Float64Array(edges.length + 1);
+            for (let i = 0; i < edges.length; i++) sums[i + 1] = sums[i] + edges[i] - this.origin;
+            return sums;
+        });
+    }
+
+    // The time that all edges before `time` are ago, together.
+    ago(edges, sums, time) {
+        const count = lowerBound(edges, time);
+        return (time - this.origin) * count - sums[count];
+    }
+
+    // The mean of from..to.
+    mean(from, to) {
+        const area = (time) => this.ago(this.starts, this.sums[0], time) - this.ago(this.ends, this.sums[1], time);
+        return Math.max((area(to) - area(from)) / (to - from), 0);
+    }
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of names: figures of the chosen span, or of everything, name by name. It is sorted by any
+// column, filtered as one types, and shows 100 rows at a time. A row selects the longest of its ranges.
+
+const PAGE_ROWS = 100;
+
+// Columns: key, title, and what it is: text, count, time or share.
+const NAME_COLUMNS = [
+    ["name", "Name", "text"],
+    ["kind", "Kind", "text"],
+    ["count", "Count", "count"],
+    ["total", "Total", "time"],
+    ["self", "Self", "time"],
+    ["share", "Share", "share"],
+    ["avg", "Avg", "time"],
+    ["med", "Med", "time"],
+    ["p90", "p90", "time"],
+    ["p99", "p99", "time"],
+    ["min", "Min", "time"],
+    ["max", "Max", "time"],
+    ["deviation", "StdDev", "time"],
+    ["histogram", "Histogram", "picture"],
+];
+const KIND_WORDS = ["mark", "push/pop", "start/end"];
+
+class NameTable {
+    // `parts`: table, filter, more, message, copy, save, live, go, asked, view, palette, search
+    constructor(parts, capture) {
+        Object.assign(this, parts, { capture, sort: "total", down: true, limit: PAGE_ROWS, rows: [], current: null, timer: 0 });
+        this.body = this.table.tBodies[0];
+        this.makeHead();
+        this.filter.value = "";
+        this.filter.addEventListener("input", () => this.filterChanged());
+        this.more.addEventListener("click", () => this.showMore());
+        this.body.addEventListener("click", (event) => this.click(event));
+        this.body.addEventListener("keydown", (event) => this.key(event));
+        this.view.listen((what) => {
+            if (what === "span") this.later();
+        });
+    }
+
+    makeHead() {
+        const line = make("tr");
+        for (const [key, title, what] of NAME_COLUMNS) {
+            const head = make("th", undefined, { scope: "col", class: what === "text" || what === "picture" ? "" : "n" });
+            if (what === "picture") head.textContent = title;
+            else {
+                const button = make("button", title, { type: "button", "data-sort": key });
+                button.addEventListener("click", () => this.sortBy(key));
+                head.append(button);
+            }
+            line.append(head);
+        }
+        this.table.tHead.replaceChildren(line);
+    }
+
+    sortBy(key) {
+        this.down = this.sort === key ? !this.down : key !== "name" && key !== "kind";
+        this.sort = key;
+        this.limit = PAGE_ROWS;
+        this.show();
+        const [, title] = NAME_COLUMNS.find(([of]) => of === key);
+        const first = this.rows[0];
+        this.live.sayParts(["", `sorted by ${title}, ${this.down ? "descending" : "ascending"}${first ? "; first: " : ""}`, ...(first ? [this.title(first)] : [])]);
+    }
+
+    filterChanged() {
+        this.limit = PAGE_ROWS;
+        this.show();
+        this.live.say(plural(this.rows.length, "name"));
+    }
+
+    showMore() {
+        this.limit += PAGE_ROWS;
+        this.show();
+        this.live.say(`${grouped(Math.min(this.limit, this.rows.length))} of ${plural(this.rows.length, "name")} are shown`);
+    }
+
+    later() {
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => this.show(), 60);
+    }
+
+    // DOMAIN:MESSAGE as the statistics have it, shortened.
+    title(group) {
+        const [domain, message] = this.capture.names[group.name];
+        return shortened(domain ? `${this.capture.domains[domain]}:${message}` : message, 300);
+    }
+
+    // As a number that sorts; names by their text.
+    value(group, key) {
+        if (key === "name") return this.title(group);
+        if (key === "kind") return KIND_WORDS[group.kind];
+        if (key === "share") return group.total;
+        if (key === "self") return group.self ?? -1n;
+        return group[key] ?? -1;
+    }
+
+    sorted(groups) {
+        const keys = new Map(groups.map((group) => [group, this.value(group, this.sort)]));
+        const up = this.down ? -1 : 1;
+        const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+        return groups.sort((a, b) => up * order(keys.get(a), keys.get(b)) || order(this.title(a), this.title(b)) || a.kind - b.kind);
+    }
+
+    show() {
+        clearTimeout(this.timer);
+        const figures = this.asked.current;
+        const text = this.filter.value.toLowerCase();
+        const wanted = figures.groups.filter((group) => !text || this.title(group).toLowerCase().includes(text));
+        this.rows = figures.merged ? [] : this.sorted(wanted);
+        const shown = this.rows.slice(0, this.limit);
+        const focused = this.body.contains(document.activeElement) ? document.activeElement.group : null;
+        this.columns = Object.fromEntries(NAME_COLUMNS.filter(([, , what]) => what === "time").map(([key]) => [
+            key, new LengthColumn(shown.map((group) => Number(group[key] ?? 0))),
+        ]));
+        this.body.replaceChildren(...shown.map((group) => this.line(group, figures)));
+        for (const head of this.table.tHead.rows[0].cells) {
+            const key = head.firstElementChild?.dataset.sort;
+            if (key) head.setAttribute("aria-sort", key !== this.sort ? "none" : this.down ? "descending" : "ascending");
+        }
+        this.more.hidden = this.rows.length <= this.limit;
+        this.table.closest("[role=region]").hidden = Boolean(figures.merged);
+        this.message.textContent = this.said(figures);
+        this.mark(focused);
+    }
+
+    said(figures) {
+        const { view } = this;
+        if (figures.merged) {
+            return view.span
+                ? "Some events of the span are merged, so its figures are not in this page. Choose a span in which all events are drawn singly, or make the page with a larger --max-events or a smaller part of the store."
+                : "Some events of this page are merged; the table has the figures of all events. A span in which all are drawn singly has figures of its own.";
+        }
+        const parts = [view.span ? `${this.asked.said}, ${exactLength(view.span.to - view.span.from)} long` : this.asked.said];
+        if (figures.clipped) parts.push("clipped at the span's ends");
+        if (figures.open) parts.push(`${plural(figures.open, "open range")} left out of durations`);
+        if (figures.groups.some((group) => group.kind === PUSH_POP && group.self === null)) parts.push("self times are not known where a clipped range has parts that are not selected");
+        return parts.join(" · ");
+    }
+
+    line(group, figures) {
+        const line = make("tr");
+        line.group = group;
+        const colors = this.palette.ofName(group.name);
+        const name = make("th", undefined, { scope: "row" });
+        const button = make("button", undefined, { type: "button", tabindex: "-1", class: "name" });
+        button.group = group;
+        button.append(make("bdi", this.title(group)));
+        name.append(swatch(colors.fill), button);
+        line.append(name, make("td", KIND_WORDS[group.kind]), make("td", grouped(group.count), { class: "n", "data-value": String(group.count) }));
+        for (const [key, , what] of NAME_COLUMNS.slice(3)) {
+            if (what === "time") line.append(this.timeCell(group, key));
+            else if (what === "share") line.append(shareCell(group, figures));
+            else line.append(histogramCell(group));
+        }
+        return line;
+    }
+
+    timeCell(group, key) {
+        const value = group[key];
+        if (group.kind === MARK || value === undefined || (key === "self" && group.kind !== PUSH_POP)) return make("td", "", { class: "n" });
+        if (value === null) return make("td", "–", { class: "n", title: "not known" });
+        const exact = exactNumber(value);
+        return make("td", this.columns[key].text(Number(value)), { class: "n", "data-value": exact, title: `${exact} ns` });
+    }
+
+    click(event) {
+        const group = event.target.closest("tr")?.group;
+        if (group) this.choose(group);
+    }
+
+    // Selects the longest range of a name, or its first mark, and outlines all.
+    choose(group) {
+        this.current = { name: group.name, kind: group.kind };
+        this.view.name(this.current);
+        this.search.asked("name");
+        this.mark(group);
+        const item = group.kind === MARK ? group.items[0] : group.longest;
+        this.go(item);
+        this.tellPlace(group, item, group.kind === MARK ? "the first" : "the longest");
+    }
+
+    tellPlace(group, item, place) {
+        this.live.sayParts([...spokenParts(this.capture, item), `; ${place} of ${grouped(group.count)}`]);
+    }
+
+    // One button of the table can be reached by Tab.
+    mark(group) {
+        const buttons = [...this.body.querySelectorAll("button")];
+        const found = buttons.find((button) => button.group === group) ?? buttons.find((button) => isSameName(button.group, group ?? this.current)) ?? buttons[0];
+        for (const button of buttons) {
+            button.tabIndex = button === found ? 0 : -1;
+            button.closest("tr").classList.toggle("current", isSameName(button.group, this.view.named));
+        }
+        if (group && found && document.activeElement !== found) found.focus({ preventScroll: true });
+    }
+
+    // Steps through the ranges of the name that was chosen last: in order of time, or of length.
+    step(by, byLength) {
+        const group = this.view.named && this.asked.current.byName?.get(this.view.named.name * KINDS + this.view.named.kind);
+        if (!group) return this.live.say("no name is chosen: press Enter in a row of the names");
+        const order = byLength ? (group.byLength ||= lengthOrder(group)) : group.items;
+        const { selected } = this.view;
+        const at = byLength ? order.indexOf(selected) : lowerBound(order, selected);
+        const isOn = order[at] === selected;
+        const next = by > 0 ? (isOn ? at + 1 : Math.max(at, 0)) : (at < 0 ? order.length : at) - 1;
+        const place = (next + order.length) % order.length;
+        this.go(order[place]);
+        return this.tellPlace(group, order[place], `number ${grouped(place + 1)} in order of ${byLength ? "length" : "time"}`);
+    }
+
+    key(event) {
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        const row = event.target.closest("tr");
+        const actions = {
+            ArrowDown: () => row.nextElementSibling && this.mark(row.nextElementSibling.group),
+            ArrowUp: () => row.previousElementSibling && this.mark(row.previousElementSibling.group),
+            Home: () => this.mark(this.body.rows[0].group),
+            End: () => this.mark(this.body.rows[this.body.rows.length - 1].group),
+            n: () => this.step(1, false),
+            p: () => this.step(-1, false),
+            N: () => this.step(1, true),
+            P: () => this.step(-1, true),
+        };
+        if (!row || !Object.hasOwn(actions, event.key)) return;
+        event.preventDefault();
+        if (event.key.length === 1 && !isSameName(row.group, this.view.named)) {
+            this.view.name({ name: row.group.name, kind: row.group.kind });
+            this.mark(row.group);
+        }
+        actions[event.key]();
+    }
+
+    // The rows that are shown, as texts: a header, then a line a row, with exact numbers.
+    texts() {
+        const header = NAME_COLUMNS.filter(([, , what]) => what !== "picture").map(([, title, what]) => (what === "time" ? `${title} (ns)` : what === "share" ? `${title} (%)` : title));
+        return [header, ...this.rows.slice(0, this.limit).map((group) => this.textsOf(group))];
+    }
+
+    textsOf(group) {
+        const [domain, message] = this.capture.names[group.name];
+        return NAME_COLUMNS.filter(([, , what]) => what !== "picture").map(([key, , what]) => {
+            if (key === "name") return guarded(domain ? `${this.capture.domains[domain]}:${message}` : message);
+            if (key === "kind") return KIND_WORDS[group.kind];
+            if (what === "count") return String(group.count);
+            if (group.kind === MARK) return "";
+            if (what === "share") return String(this.asked.current.share(group));
+            return group[key] === null || group[key] === undefined ? "" : exactNumber(group[key]);
+        });
+    }
+}
+
+function isSameName(one, other) {
+    return Boolean(one && other && one.name === other.name && one.kind === other.kind);
+}
+
+// Places of the longest items first; equal ones in order of time.
+function lengthOrder({ items, values }) {
+    const order = Uint32Array.from(items, (item, i) => i).sort((a, b) => values[b] - values[a] || a - b);
+    return order.map((i) => items[i]);
+}
