@@ -50,7 +50,9 @@ has() {
     dh-python) have_command dh_python3 ;;
     systemd) have_command systemd-socket-activate && have_command systemd-analyze ;;
     systemd-journal-remote) [ -x /lib/systemd/systemd-journal-remote ] ;;
+    chromium-driver) have_command chromedriver ;;
     python3) python3 -c 'import sqlite3' >/dev/null 2>&1 ;;
+    python3-selenium) /usr/bin/python3 -c 'import selenium' >/dev/null 2>&1 ;; # as tests/e2e/browser.py
     python3-yaml) python3 -c 'import yaml' >/dev/null 2>&1 ;;
     *) have_command "$1" ;;
     esac
@@ -74,7 +76,7 @@ known() {
 packages_build='autoconf automake libtool make gcc libc6-dev pkg-config libuv1-dev libsqlite3-dev
     libjansson-dev libinih-dev libpcre2-dev zlib1g-dev'
 packages_optional='libsystemd-dev libzstd-dev libpq-dev postgresql pgbouncer systemd
-    systemd-journal-remote bubblewrap
+    systemd-journal-remote bubblewrap chromium chromium-driver python3-selenium
     clang-format-16 mandoc strace zstd g++ protobuf-compiler'
 
 # need PACKAGE...: installs missing packages (as root), or names them and exits.
