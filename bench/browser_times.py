@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opens a page of nvtxt-report html in Chromium and prints how long that takes, as JSON.
 
-    browser_times.py PAGE ROUNDS
+    browser_times.py ROUNDS PAGE [OLDER]
 
 "ready": milliseconds from the navigation to the drawn pictures, one a round. "whole", "zoomed" and
 "close": medians of 20 redraws of the timeline in a row, at the whole time, a hundredth and a ten
-thousandth of it. "frames": the median time between two frames while the zoomed view is panned."""
+thousandth of it. "frames": the median time between two frames while the zoomed view is panned.
+OLDER is a page that is opened in turns with the other one: "older", as "ready"."""
 import json
 import os
 import statistics
@@ -47,12 +48,23 @@ def zoom(at, whole, part):
     at.run("return new Promise((done) => setTimeout(done, 500))")
 
 
-def measure(path, rounds):
-    found = {name: [] for name in ("ready", "whole", "zoomed", "close", "frames")}
+def opened(at, path):
+    """What the page before left is gone when the clock starts."""
+    at.driver.get("about:blank")
+    at.ask("HeapProfiler.collectGarbage")
+    at.open(path)
+    return at.run("return performance.getEntriesByName('nvtxt-ready')[0].startTime")
+
+
+def measure(rounds, path, older):
+    found = {name: [] for name in ("ready", "older", "whole", "zoomed", "close", "frames")}
     with browser.Browser() as at:
-        for _ in range(rounds):
-            at.open(path)
-            found["ready"].append(at.run("return performance.getEntriesByName('nvtxt-ready')[0].startTime"))
+        for number in range(rounds):
+            turns = [("older", older), ("ready", path)] if older else [("ready", path)]
+            for name, one in turns if number % 2 == 0 else turns[::-1]:
+                found[name].append(opened(at, one))
+            if number % 2 and older:  # then the older one is open
+                opened(at, path)
             whole = at.run("return nvtxtReport.view")
             found["whole"].append(statistics.median(at.run(REDRAW, REDRAWS)))
             zoom(at, whole, 100)
@@ -65,4 +77,4 @@ def measure(path, rounds):
 
 if __name__ == "__main__":
     browser.need()
-    print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))
+    print(json.dumps(measure(int(sys.argv[1]), sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None)))

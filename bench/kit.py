@@ -50,7 +50,7 @@ def high_water(pid):
 
 
 class Kit:
-    def __init__(self, build, quick, rounds=None, big_events=None, report=None, top="."):
+    def __init__(self, build, quick, rounds=None, big_events=None, report=None, top=".", older=None):
         self.build = build
         self.top = top
         self.quick = quick
@@ -58,6 +58,7 @@ class Kit:
         self.events = 100_000 if quick else 1_000_000
         self.big_events = big_events or (1_000_000 if quick else 10_000_000)
         self.report = report or (lambda row: None)
+        self.older = older  # another nvtxt-report
         self.work = tempfile.mkdtemp(prefix="bench.", dir=build)
         self.sockets = tempfile.mkdtemp(prefix="nvtxtd-bench.")
         self.processes = []
@@ -125,6 +126,18 @@ class Kit:
         if status != 0:
             raise RuntimeError("%s: status %d" % (" ".join(command), status))
         return ended - started
+
+    def times(self, command, **options):
+        """Seconds that a command takes by the clock, and of the processor, by all its threads."""
+        started = time.monotonic()
+        process = self.spawn(command, **options)
+        _, status, used = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.processes.remove(process)
+        if process.returncode != 0:
+            raise RuntimeError("%s: status %d" % (" ".join(command), process.returncode))
+        return seconds, used.ru_utime + used.ru_stime
 
     def watched(self, command, **options):
         """Seconds that a command takes, and the KiB that it was seen to hold at most (VmHWM)."""

@@ -46,6 +46,8 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, metavar="N", help="how often a pair takes turns")
     parser.add_argument("--big-events", type=int, metavar="N",
                         help="events of the big store (default 10,000,000)")
+    parser.add_argument("--older", metavar="PROGRAM",
+                        help="an older nvtxt-report, whose page is opened in turns with ours")
     parser.add_argument("names", nargs="*", metavar="NAME", help="what to run")
     arguments = parser.parse_args()
     for name in arguments.names:
@@ -142,7 +144,7 @@ def main():
         print_row(row)
 
     kit = shared.Kit(arguments.build, arguments.quick, arguments.rounds, arguments.big_events,
-                     report, arguments.top)
+                     report, arguments.top, arguments.older)
     try:
         facts = machine(arguments.top, kit.work)
         for name, value in facts.items():
