@@ -6,16 +6,26 @@
 "ready": milliseconds from the navigation to the drawn pictures, one a round. "whole", "zoomed" and
 "close": medians of 20 redraws of the timeline in a row, at the whole time, a hundredth and a ten
 thousandth of it. "frames": the median time between two frames while the zoomed view is panned.
-OLDER is a page that is opened in turns with the other one: "older", as "ready"."""
+"names": the median of 20 spans by chance, each new to the page, until the names table is there;
+"most": the median of 20 that are nine tenths of the time; "first": the first span of a page. OLDER is a
+page that is opened in turns with the other one: "older", as "ready"."""
 import json
 import os
+import random
 import statistics
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "e2e"))
 import browser  # pylint: disable=wrong-import-position
 
-REDRAWS = 20
+REDRAWS = SPANS = 20
+SPAN = """const times = [];
+for (const [start, end] of arguments[0]) {
+    const started = performance.now();
+    nvtxtReport.setSpan(start, end);
+    times.push(performance.now() - started);
+}
+return times;"""
 REDRAW = """const times = [];
 for (let i = 0; i < arguments[0]; i++) {
     const started = performance.now();
@@ -56,8 +66,21 @@ def opened(at, path):
     return at.run("return performance.getEntriesByName('nvtxt-ready')[0].startTime")
 
 
+def spans(at, whole, found, chance):
+    """A span of the page takes one call, which ends when the table is drawn."""
+    start, end = int(whole["start"]), int(whole["end"])
+    any_two = [sorted(chance.sample(range(start, end), 2)) for _ in range(SPANS + 1)]
+    tenth = (end - start) // 10
+    most = [(first, first + tenth * 9) for first in (start + chance.randrange(tenth) for _ in range(SPANS))]
+    times = at.run(SPAN, [[str(first), str(last)] for first, last in any_two + most])
+    found["first"].append(times[0])
+    found["names"].append(statistics.median(times[1:SPANS + 1]))
+    found["most"].append(statistics.median(times[SPANS + 1:]))
+
+
 def measure(rounds, path, older):
-    found = {name: [] for name in ("ready", "older", "whole", "zoomed", "close", "frames")}
+    found = {name: [] for name in ("ready", "older", "whole", "zoomed", "close", "frames", "names", "most", "first")}
+    chance = random.Random(1)
     with browser.Browser() as at:
         for number in range(rounds):
             turns = [("older", older), ("ready", path)] if older else [("ready", path)]
@@ -72,6 +95,7 @@ def measure(rounds, path, older):
             found["frames"].append(statistics.median(at.run(FRAMES)))
             zoom(at, whole, 10000)
             found["close"].append(statistics.median(at.run(REDRAW, REDRAWS)))
+            spans(at, whole, found, chance)
     return found
 
 
