@@ -25,8 +25,13 @@ ProcessId = 100
 """
 WHOLE = {"start": "-4", "end": "264"}  # of F1
 LINE = re.compile(r"(.*), start ([\d.]+ [µm]?n?s), duration ([\d.]+ [µm]?n?s), depth (\d+), (.+)", re.DOTALL)
-DAMAGED = ("#t=1..x", "#sel=999", "#q=%E0%A4", "#t=5..1", "#t=99999..100000", "#t=1..2&t=3..4", "#nothing", "#=", "#sel=",
+DAMAGED = ("#t=1..x", "#sel=999", "#q=%E0%A4", "#t=5..1", "#t=1..2&t=3..4", "#nothing", "#=", "#sel=", "#span=1", "#span=9..8",
            "#t=1..2&", "#sel=1&x=2", "#t=" + "9" * 30 + "..1")
+# What is said of what is not here, and the view that is shown: the nearest.
+MISSING = (("#t=99999..100000", "The time 99999 to 100000 of the link is not here; the nearest is shown.", {"start": "263", "end": "264"}),
+           ("#t=-500..-300", "The time -500 to -300 of the link is not here; the nearest is shown.", {"start": "-4", "end": "196"}),
+           ("#t=40..60&sel=999", "The event 999 of the link is not here; the nearest is shown.", {"start": "40", "end": "60"}),
+           ("#span=900..950&sel=1", "The time 900 to 950 of the link is not here; the nearest is shown.", {"start": "-4", "end": "264"}))
 
 
 class Page(browser.Browser):
@@ -461,6 +466,16 @@ def test_says_that_a_link_is_damaged():
         equal(at.text("live"), "")
 
 
+def test_what_a_link_names_and_is_not_there_is_said():
+    with Folder() as folder:
+        path = write(folder, f1(folder))
+        at = page()
+        for fragment, said, view in MISSING:
+            at.open(path, fragment)
+            equal([at.text("live"), at.view()], [said, view], fragment)
+            at.quiet()
+
+
 def test_works_again_when_it_was_saved():
     with Folder() as folder:
         at = opened(folder, f1(folder))
@@ -624,7 +639,7 @@ def test_an_event_far_from_the_others_leaves_them_all_digits():
         at.key("0")
         equal(at.view(), whole)
         at.driver.find_element("id", "search").send_keys(Keys.BACKSPACE * 4)
-        at.key(Keys.ESCAPE)
+        at.walk((Keys.ESCAPE, "nothing is measured"), (Keys.ESCAPE, "nothing is selected"))
         at.wait("return location.hash === ''")
         at.quiet()
 
@@ -705,7 +720,7 @@ def test_is_readable_without_javascript():
         at.load(write(folder, f1(folder)))
         equal(at.driver.find_element("css selector", "#timeline .picture-message").text,
               "The timeline needs JavaScript; all tables are here without it.")
-        for name in ("report-summary", "findings", "flame-graph", "sections", "source", "session-summary", "about"):
+        for name in ("names", "report-summary", "findings", "flame-graph", "sections", "source", "session-summary", "about"):
             assert at.driver.find_element("id", name).text, name
 
 

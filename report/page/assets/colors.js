@@ -85,7 +85,6 @@ class Palette {
 
     setMode(mode) {
         this.mode = mode;
-        this.keys = null;
     }
 
     // What is drawn without a colour of its own, or null: nothing has one in forced colours, nor what
@@ -117,14 +116,11 @@ class Palette {
         return this.keyOfCategory(item);
     }
 
-    // The keys of all items, for pictures that look at many.
-    get all() {
-        if (!this.keys) {
-            const { count } = this.capture;
-            this.keys = new (this.rgb.length > 65536 ? Uint32Array : Uint16Array)(count);
-            for (let i = 0; i < count; i++) this.keys[i] = this.key(i);
-        }
-        return this.keys;
+    // The keys of many items.
+    keysOf(items) {
+        const keys = new (this.rgb.length > 65536 ? Uint32Array : Uint16Array)(items.length);
+        for (let i = 0; i < items.length; i++) keys[i] = this.key(items[i]);
+        return keys;
     }
 
     // A path, or a row of a table, has the colour of the first item of its name.

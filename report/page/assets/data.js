@@ -188,6 +188,14 @@ class Capture {
         return this.keep("corrections", wideColumn(this.columns.self, this.count, { signed: true }));
     }
 
+    get crossed() {
+        return this.keep("crossed", crossedLanes(this));
+    }
+
+    get wholeSelfs() {
+        return this.keep("wholeSelfs", wholeSelfTimes(this));
+    }
+
     // Events that merged items stand for.
     get mergedEvents() {
         return this.keep("mergedEvents", this.merged.reduce((sum, count) => sum + count, 0));

@@ -128,37 +128,50 @@ class Group {
     }
 }
 
-// The self times of items that a span cuts: the time of the span in which an item is the last, in order,
-// of the open ranges of its lane.
-function cutSelfTimes(capture, { start, end }, cut, from, to) {
+// The self times of push/pop ranges that a span cuts: the time of the span in which a range is the last,
+// in order, of the open ranges of its lane.
+function cutSelfTimes(capture, times, cut, from, to) {
     const selfs = new Map();
-    for (const item of cut) selfs.set(item, 0);
-    for (const lane of new Set(cut.map((item) => capture.lane[item]))) {
-        const open = [];
-        let at = from;
-        const leave = (until) => {
-            while (open.length) {
-                const top = open[open.length - 1];
-                const reached = Math.min(end[top], until);
-                if (reached > at) {
-                    if (selfs.has(top)) selfs.set(top, selfs.get(top) + reached - at);
-                    at = reached;
-                }
-                if (end[top] > until) return;
-                open.pop();
-            }
-        };
-        for (let i = capture.laneFirst[lane]; i < capture.laneFirst[lane + 1]; i++) {
-            const item = capture.laneItems[i];
-            if (start[item] >= to) break;
-            if (end[item] <= from) continue;
-            leave(Math.max(start[item], from));
-            at = Math.max(start[item], at, from);
-            open.push(item);
-        }
-        leave(to);
-    }
+    const crossed = cut.filter((item) => capture.crossed.has(capture.lane[item]));
+    for (const item of crossed) selfs.set(item, 0);
+    for (const lane of new Set(crossed.map((item) => capture.lane[item]))) walkCrossed(capture, times, lane, { selfs, from, to });
+    for (const item of cut) if (!selfs.has(item)) selfs.set(item, selfWithin(capture, times, item, from, to));
     return selfs;
+}
+
+// Where ranges do not cross, it is what its children leave.
+function selfWithin({ firstChild, next }, { start, end }, item, from, to) {
+    let self = Math.min(end[item], to) - Math.max(start[item], from);
+    for (let child = firstChild[item]; child !== NONE && start[child] < to; child = next[child]) {
+        self -= Math.max(Math.min(end[child], to) - Math.max(start[child], from), 0);
+    }
+    return self;
+}
+
+function walkCrossed(capture, { start, end }, lane, { selfs, from, to }) {
+    const open = [];
+    let at = from;
+    const leave = (until) => {
+        while (open.length) {
+            const top = open[open.length - 1];
+            const reached = Math.min(end[top], until);
+            if (reached > at) {
+                if (selfs.has(top)) selfs.set(top, selfs.get(top) + reached - at);
+                at = reached;
+            }
+            if (end[top] > until) return;
+            open.pop();
+        }
+    };
+    for (let i = capture.laneFirst[lane]; i < capture.laneFirst[lane + 1]; i++) {
+        const item = capture.laneItems[i];
+        if (start[item] >= to) break;
+        if (end[item] <= from) continue;
+        leave(Math.max(start[item], from));
+        at = Math.max(start[item], at);
+        open.push(item);
+    }
+    leave(to);
 }
 
 // Self times of whole ranges, as doubles: that of the program, which knows what is not in the page.
@@ -179,7 +192,6 @@ class SpanFigures {
         this.count();
         if (this.merged) return;
         this.place();
-        this.addSelfs();
         const scratch = new Float64Array(this.groups.reduce((most, group) => Math.max(most, group.count), 0));
         for (const group of this.groups) group.work(scratch);
         this.total = this.groups.reduce((sum, group) => sum + group.total, 0n);
@@ -242,38 +254,40 @@ class SpanFigures {
             at += group.count;
         });
         const cut = (this.cut = []);
-        const { duration, count } = capture;
+        const { duration, count, wholeSelfs } = capture;
+        const selfs = new Float64Array(groups.length);
+        const chunks = new Float64Array(groups.length);
         for (let i = 0; i < count; i++) {
             const index = groupOf[i];
             if (index === NONE) continue;
             const place = next[index]++;
             items[place] = i;
-            if (start[i] >= from && end[i] <= to) values[place] = duration[i];
-            else {
+            if (start[i] >= from && end[i] <= to) {
+                values[place] = duration[i];
+                selfs[index] += wholeSelfs[i];
+                if (selfs[index] >= CHUNK) {
+                    selfs[index] -= CHUNK;
+                    chunks[index]++;
+                }
+            } else {
                 values[place] = Math.min(end[i], to) - Math.max(start[i], from);
                 cut.push(i);
             }
         }
+        groups.forEach((group, i) => {
+            if (group.kind === PUSH_POP) group.self = BigInt(chunks[i]) * BigInt(CHUNK) + BigInt(selfs[i]);
+        });
         this.clipped = cut.length > 0;
+        this.addCut(cut.filter((item) => capture.kind(item) === PUSH_POP));
     }
 
-    // Of push/pop ranges. Where what lies in a range that is cut is not in the page, nobody knows its part.
-    addSelfs() {
-        const { capture, groups } = this;
-        const whole = (capture.wholeSelfs ||= wholeSelfTimes(capture));
-        const cut = cutSelfTimes(capture, this, this.cut.filter((item) => capture.kind(item) === PUSH_POP), this.from, this.to);
-        const isKnown = (item) => !capture.leavesOut || !capture.corrections.doubles[item];
-        for (const group of groups) {
-            if (group.kind !== PUSH_POP) continue;
-            const sum = new Sum();
-            let known = true;
-            for (let i = 0; i < group.count; i++) {
-                const item = group.items[i];
-                const part = cut.size ? cut.get(item) : undefined;
-                sum.add(part ?? whole[item]);
-                if (part !== undefined) known &&= isKnown(item);
-            }
-            group.self = known ? sum.exact : null;
+    // Where what lies in a range that is cut is not in the page, nobody knows its self time.
+    addCut(cut) {
+        const { capture, groups, groupOf } = this;
+        for (const [item, self] of cutSelfTimes(capture, this, cut, this.from, this.to)) {
+            const group = groups[groupOf[item]];
+            const isKnown = group.self !== null && !(capture.leavesOut && capture.corrections.doubles[item]);
+            group.self = isKnown ? group.self + BigInt(self) : null;
         }
     }
 

@@ -78,7 +78,7 @@ class Fragment {
         const found = (state.sel ?? NONE) !== NONE;
         if (found) this.go(state.sel, !state.t);
         else view.select(NONE);
-        if (this.missing.length) live.say(`${this.missing.join("; ")}${found || state.t || state.span ? "; the nearest is shown." : "; the whole view is shown."}`);
+        if (this.missing.length) live.say(`${this.missing.join("; ")}; ${view.isWhole() && !found && !state.span ? "the whole view" : "the nearest"} is shown.`);
         else if (!found) live.say("");
     }
 

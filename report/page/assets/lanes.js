@@ -6,6 +6,8 @@
 
 const NARROW_PAGE = 600; // pixels; below it names stand above their lanes
 const WIDEST = 0.4; // of the picture
+const NARROWEST = 40; // pixels
+const EDGE = 8;
 const BAR = 36; // pixels across
 const FIRST_WIDTH = 200;
 const MOST_PROCESSES = 200; // of the table
@@ -25,14 +27,15 @@ class LaneColumn extends Picture {
     }
 
     isShown() {
-        return this.shownWidth > 0 && !this.timeline.printing;
+        return this.shownWidth > EDGE && !this.timeline.printing;
     }
 
-    // As wide as was asked for, where the picture has room for it. What is too narrow to read is hidden.
+    // As wide as was asked for, where the picture has room for it; of what is too narrow to read only the
+    // edge stays, to be dragged again.
     fit() {
         const room = this.timeline.scroller.clientWidth;
-        const width = room < NARROW_PAGE ? 0 : Math.round(Math.min(this.asked, room * WIDEST));
-        const shown = width < 8 ? 0 : width;
+        const width = Math.round(Math.min(this.asked, room * WIDEST));
+        const shown = room < NARROW_PAGE ? 0 : width < NARROWEST ? EDGE : width;
         if (shown === this.shownWidth || this.timeline.printing) return;
         this.shownWidth = shown;
         this.canvas.hidden = !shown;
@@ -41,8 +44,9 @@ class LaneColumn extends Picture {
     }
 
     draw() {
-        if (!this.isShown() || !this.begin()) return;
+        if (this.timeline.printing || !this.begin()) return;
         const { context, theme, timeline, layout } = this;
+        if (!this.isShown()) return;
         const { rulerHeight, top } = timeline;
         const lanes = new Set();
         for (const index of layout.shownBetween(timeline.scrolled, timeline.scrolled + this.height - rulerHeight)) {
@@ -90,7 +94,7 @@ class LaneColumn extends Picture {
         context.fillRect(0, Math.round(timeline.top + layout.tops[lane.first - 1]), this.width, 1);
         const busy = layout.busyOf(index);
         this.setFont(theme.font(0.75));
-        this.label(lane.label, 14, y + height / 2 + 1, this.width - 14 - (busy ? BAR + 14 : 6), theme.ink);
+        this.label(lane.short, 14, y + height / 2 + 1, this.width - 14 - (busy ? BAR + 14 : 6), theme.ink);
         if (busy) this.drawBar(busy.between(view.start, view.end) / view.length, y + height / 2);
         if (view.selected !== NONE && layout.capture.lane[view.selected] === index) this.markRow(timeline.top + layout.tops[layout.rowOf[view.selected]], height);
     }
@@ -108,13 +112,18 @@ class LaneColumn extends Picture {
     press(event) {
         if (event.button !== 0) return;
         this.canvas.setPointerCapture(event.pointerId);
-        this.held = event.offsetX > this.shownWidth - 10 ? this.shownWidth - event.clientX : null;
+        this.held = this.isEdge(event) ? this.shownWidth - event.clientX : null;
         this.pressed = true;
     }
 
+    isEdge(event) {
+        return event.offsetX > this.shownWidth - EDGE - 2;
+    }
+
     drag(event) {
+        if (!this.pressed) this.canvas.classList.toggle("handle", this.isEdge(event));
         if (!this.pressed || this.held === null) return;
-        this.asked = Math.max(this.held + event.clientX, 40);
+        this.asked = Math.max(this.held + event.clientX, 0);
         this.later();
     }
 

@@ -14,7 +14,7 @@ class PathTree {
         const cut = figures.cut.filter((item) => capture.kind(item) === PUSH_POP);
         this.cut = cutSelfTimes(capture, figures, cut, figures.from, figures.to);
         this.own = capture.under ? this.ownTimes() : null;
-        for (const lane of this.crossedLanes()) this.walkLane(lane);
+        for (const lane of capture.crossed) this.walkLane(lane);
         for (const group of figures.groups) this.addGroup(group);
         this.addOpen();
     }
@@ -85,16 +85,7 @@ class PathTree {
         return index;
     }
 
-    // Lanes in which a range ends after the one under it: the stack there is more than a chain of parents.
-    crossedLanes() {
-        const { capture } = this;
-        const { exact, count, parent, lane } = capture;
-        const end = exact ? exact.end : capture.end;
-        const lanes = new Set();
-        for (let i = 0; i < count; i++) if (parent[i] !== NONE && end[i] > end[parent[i]]) lanes.add(lane[i]);
-        return lanes;
-    }
-
+    // Where ranges cross, the stack is more than a chain of parents.
     walkLane(lane) {
         const { capture, nodeOf } = this;
         const { start, end } = capture.exact ?? capture;

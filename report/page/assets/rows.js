@@ -18,11 +18,20 @@ class Row {
         this.items = from(shared.items, this.count);
         this.start = from(shared.start, this.count);
         this.reach = from(shared.reach, this.count);
+        this.duration = from(shared.duration, this.count);
         this.length = 0;
     }
 
-    add(item) {
-        this.items[this.length++] = item;
+    add(item, duration) {
+        this.items[this.length] = item;
+        this.duration[this.length++] = duration;
+    }
+
+    // The keys of its colours, side by side: a picture looks at all of them.
+    keys(palette) {
+        if (this.keysOf !== palette.mode) this.ownKeys = palette.keysOf(this.items);
+        this.keysOf = palette.mode;
+        return this.ownKeys;
     }
 
     place({ start, end }) {
@@ -68,6 +77,16 @@ function laneLabel(capture, index) {
     const thread = threadLabel(capture, lane.thread);
     if (lane.kind === MARK) return `${thread}, marks`;
     return lane.domain ? `${thread}, domain “${capture.domains[lane.domain]}”` : thread;
+}
+
+// The same beside other lanes of its process, where there is little room: what differs comes first.
+function shortLaneLabel(capture, index) {
+    const lane = capture.lanes[index];
+    if (lane.build !== undefined || lane.kind === START_END) return laneLabel(capture, index).replace("start/end ranges, category ", "");
+    const { tid, name } = capture.threads[lane.thread];
+    const thread = name && name.toLowerCase() !== `thread ${tid}` ? `${name} (${tid})` : `thread ${tid}`;
+    if (lane.kind === MARK) return `${thread} · marks`;
+    return lane.domain ? `${thread} · ${capture.domains[lane.domain]}` : thread;
 }
 
 // What the lines of a log in a lane are, by level.
@@ -137,7 +156,7 @@ class Layout {
             this.rows.push(new Row(index, label, 1, lane.kind));
             const first = this.rows.length;
             this.addLane(index, lane.kind);
-            this.lanes.push({ block, label, first, after: this.rows.length });
+            this.lanes.push({ block, label, short: shortLaneLabel(capture, index), first, after: this.rows.length });
         });
         this.blockOf = new Map(this.blocks.map((block) => [block.heading, block]));
         this.fill();
@@ -247,8 +266,9 @@ class Layout {
 
     fill() {
         const { rows, rowOf } = this;
-        const { count, laneItems } = this.capture;
-        const shared = { items: new Uint32Array(count), start: new Float64Array(count), reach: new Float64Array(count) };
+        const { count, laneItems, duration } = this.capture;
+        const numbers = () => new Float64Array(count);
+        const shared = { items: new Uint32Array(count), start: numbers(), reach: numbers(), duration: numbers() };
         let at = 0;
         for (const row of rows) {
             row.use(shared, at);
@@ -256,7 +276,7 @@ class Layout {
         }
         for (let i = 0; i < count; i++) {
             const item = laneItems[i];
-            rows[rowOf[item]].add(item);
+            rows[rowOf[item]].add(item, duration[item]);
         }
     }
 

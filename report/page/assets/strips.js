@@ -17,7 +17,6 @@ class Strips {
         const { theme } = picture;
         this.ink = rgbOfText(theme.inkRgb);
         this.dim = rgbOfText(theme.forced ? theme.inkRgb : theme.line);
-        this.keys = theme.forced ? null : picture.palette.all;
         const room = picture.palette.rgb.length + 1;
         this.time = new Float64Array(room); // of the pixel, by the key of a colour; the last one is dim
         this.touched = new Uint32Array(room);
@@ -28,35 +27,39 @@ class Strips {
     sortOut(row, line) {
         const { picture } = this;
         const { view, capture, scale, matches } = picture;
-        const { start, end, duration, name } = capture;
+        const { start, duration } = row;
+        const { name } = capture;
         const narrow = NARROW / scale;
         const [from, to] = row.between(view.start, view.end);
+        const keys = row.keys(picture.palette);
         const named = picture.isNamed(row.kind);
+        const dim = this.time.length - 1;
         const wide = [];
         let [column, columnEnd, isNamed] = [NONE, -Infinity, false];
         for (let i = from; i < to; i++) {
-            const item = row.items[i];
-            if (duration[item] >= narrow) {
-                if (end[item] >= view.start) wide.push(item);
+            let begins = start[i];
+            let rest = duration[i];
+            if (rest >= narrow) {
+                if (begins + rest >= view.start) wide.push(row.items[i]);
                 continue;
             }
-            let begins = start[item];
             if (begins >= columnEnd) {
                 if (this.count) this.put(column, line, isNamed);
                 column = Math.floor((begins - view.start) * scale);
                 columnEnd = view.start + (column + 1) / scale;
                 isNamed = false;
             }
-            const key = matches && !matches[name[item]] ? this.time.length - 1 : this.keys ? this.keys[item] : 0;
-            isNamed ||= name[item] === named;
+            const key = matches && picture.onlyMatches && !matches[name[row.items[i]]] ? dim : keys[i];
+            if (named !== NONE && name[row.items[i]] === named) isNamed = true;
             // What reaches into the next pixels counts there.
-            while (end[item] > columnEnd) {
-                this.add(key, columnEnd - begins);
+            for (let over = begins + rest - columnEnd; over > 0; over = begins + rest - columnEnd) {
+                this.add(key, rest - over);
                 this.put(column, line, isNamed);
                 begins = columnEnd;
+                rest = over;
                 columnEnd = view.start + (++column + 1) / scale;
             }
-            this.add(key, end[item] - begins);
+            this.add(key, rest);
         }
         if (this.count) this.put(column, line, isNamed);
         return wide;

@@ -63,6 +63,15 @@ function sortByLane(capture) {
     capture.laneItems = items;
 }
 
+// Lanes in which a range ends after the one under it.
+function crossedLanes(capture) {
+    const { count, parent, lane } = capture;
+    const { end } = capture.exact ?? capture;
+    const lanes = new Set();
+    for (let i = 0; i < count; i++) if (parent[i] !== NONE && end[i] > end[parent[i]]) lanes.add(lane[i]);
+    return lanes;
+}
+
 function countChildren(capture, item) {
     let count = 0;
     for (let child = capture.firstChild[item]; child !== NONE; child = capture.next[child]) count++;
