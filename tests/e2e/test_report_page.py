@@ -1,28 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages of nvtxt-report html in Chromium: what they show, by keys, by search, by links, saved, without
 JavaScript. Skipped without Chromium, its driver or selenium."""
-import atexit
 import os
 import re
-import sqlite3
 
 import browser
 from client import Folder
 from lib import equal, run
-from report import f1, make_export, make_segments, make_store, report
+from report import f1, make_export, make_segments
+from report_window import HOSTILE, Page, export_of, opened, page, range_lines, store_of, write
 
 browser.need()
 Keys = browser.Keys
 
-HOSTILE = ["</script><b id=evil>x", "<!--<script>", "\"quotes' & <i id=evil2>", "line\u2028separator\u2029", "\u202eright to left",
-           "\u0645\u0631\u062d\u0628\u0627", "<img src=x onerror=alert(1)>", "x" * 60000, "\x1b[31mred"]
-HEAD = """\
-#nvtxt-session {"protocol":1,"nvtx":1,"escapes":1}
-ProcessId = 100
-@RangePush, Time, ThreadId, Message
-@RangePop, Time, ThreadId
-@Marker, Time, ThreadId, Message
-"""
 WHOLE = {"start": "-4", "end": "264"}  # of F1
 LINE = re.compile(r"(.*), start ([\d.]+ [µm]?n?s), duration ([\d.]+ [µm]?n?s), depth (\d+), (.+)", re.DOTALL)
 DAMAGED = ("#t=1..x", "#sel=999", "#q=%E0%A4", "#t=5..1", "#t=1..2&t=3..4", "#nothing", "#=", "#sel=", "#span=1", "#span=9..8",
@@ -32,84 +22,6 @@ MISSING = (("#t=99999..100000", "The time 99999 to 100000 of the link is not her
            ("#t=-500..-300", "The time -500 to -300 of the link is not here; the nearest is shown.", {"start": "-4", "end": "196"}),
            ("#t=40..60&sel=999", "The event 999 of the link is not here; the nearest is shown.", {"start": "40", "end": "60"}),
            ("#span=900..950&sel=1", "The time 900 to 950 of the link is not here; the nearest is shown.", {"start": "-4", "end": "264"}))
-
-
-class Page(browser.Browser):
-    def key(self, *keys, picture="timeline"):
-        canvas = self.driver.find_element("css selector", "#%s canvas" % picture)
-        for key in keys:
-            canvas.send_keys(key)
-
-    def text(self, name):
-        return self.run("return document.getElementById(arguments[0]).textContent", name)
-
-    def texts(self, selector):
-        return self.run("return [...document.querySelectorAll(arguments[0])].map((at) => at.textContent)", selector)
-
-    def selected(self):
-        return self.run("return nvtxtReport.selected")
-
-    def view(self):
-        return self.run("return nvtxtReport.view")
-
-    def search(self, text):
-        field = self.driver.find_element("id", "search")
-        field.clear()
-        field.send_keys(text)
-
-    def quiet(self):
-        """Nothing in the console, and no request but for the file."""
-        equal(self.said(), [])
-
-    def walk(self, *steps):
-        """Each step: a key and the live region's text after it."""
-        for key, said in steps:
-            self.key(key)
-            equal(self.text("live"), said, repr(key))
-
-
-THE_PAGE = []
-
-
-def page():
-    """One window for all tests."""
-    if not THE_PAGE:
-        THE_PAGE.append(Page())
-        atexit.register(THE_PAGE[0].quit)
-    return THE_PAGE[0]
-
-
-def write(folder, *args, name="page.html"):
-    """The path of a page that the program wrote."""
-    path = folder.name(name)
-    status, out, err = report("html", "-o", path, *args)
-    equal((status, out), (0, ""), err)
-    return path
-
-
-def opened(folder, *args, fragment=""):
-    at = page()
-    at.open(write(folder, *args), fragment)
-    return at
-
-
-def store_of(folder, *lines):
-    return make_store(folder, "made.sqlite", folder.write("made.nvtxt", HEAD + "".join(line + "\n" for line in lines)))
-
-
-def export_of(folder, ranges):
-    """An export with push/pop ranges: (start, end, thread, message)."""
-    path = make_export(folder, "export.sqlite", store_of(folder))
-    store = sqlite3.connect(path)
-    store.executemany("INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text, domainId) VALUES (?, ?, 59, ?, ?, 0)",
-                      [(start, end, 100 << 24 | thread, text) for start, end, thread, text in ranges])
-    store.commit()
-    store.close()
-    return path
-
-
-def range_lines(start, end, name, thread=1):
-    return ['RangePush, %d, %d, "%s"' % (start, thread, name), "RangePop, %d, %d" % (end, thread)]
 
 
 # ---- What a page is -----------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 """Figures of spans in the page of nvtxt-report html against a slow computation over the same events, in
 random stores and exports: ranges that cross, never end, or end before they start; on many threads; merged.
 Without a span they are those of nvtxt-report stats. Skipped without Chromium, its driver or selenium."""
-import atexit
 import json
 import math
 import os
@@ -15,6 +14,7 @@ from client import Folder
 from lib import equal, run
 from report import make_store, report
 from report_random import captures
+from report_window import opened
 
 browser.need()
 
@@ -28,15 +28,6 @@ TABLE = """return [...document.querySelectorAll('#names-table tbody tr')].map((r
 SAID = "return document.getElementById('names-said').textContent"
 HIDDEN = "return document.getElementById('names-table').closest('[role=region]').hidden"
 KINDS = {slow.MARK: "mark", slow.PUSH_POP: "push/pop", slow.START_END: "start/end"}
-THE_PAGE = []
-
-
-def page():
-    """One window for all tests."""
-    if not THE_PAGE:
-        THE_PAGE.append(browser.Browser())
-        atexit.register(THE_PAGE[0].quit)
-    return THE_PAGE[0]
 
 
 def is_in(event, span):
@@ -108,15 +99,6 @@ def random_span(chance, capture):
     return start, end if end > start else start + 1
 
 
-def opened(folder, path, *args):
-    written = folder.name("page.html")
-    status, _, err = report("html", "-o", written, *args, path)
-    equal(status, 0, err)
-    at = page()
-    at.open(written)
-    return at
-
-
 def test_figures_of_random_spans_are_exact():
     seen = 0
     for chance, path, capture in captures(2):
@@ -181,7 +163,7 @@ def test_merged_events_have_figures_where_all_are_drawn_singly():
         chance = random.Random(seed)
         with Folder() as folder:
             path, capture = clustered_store(folder, chance)
-            at = opened(folder, path, "--max-events", "20")
+            at = opened(folder, "--max-events", "20", path)
             assert re.search(r"Some events of this page are merged", at.run(SAID)), at.run(SAID)
             equal(at.run("return getComputedStyle(document.getElementById('names-static')).display"), "block", "those of all events")
             for _ in range(SPANS):

@@ -182,8 +182,8 @@ class NameTable {
         this.tellPlace(group, item, group.kind === MARK ? "the first" : "the longest");
     }
 
-    tellPlace(group, item, place) {
-        this.live.sayParts([...spokenParts(this.capture, item), `; ${place} of ${grouped(group.count)}`]);
+    tellPlace(group, item, place, order = "") {
+        this.live.sayParts([...spokenParts(this.capture, item), `; ${place} of ${grouped(group.count)}${order}`]);
     }
 
     // One button of the table can be reached by Tab.
@@ -208,7 +208,7 @@ class NameTable {
         const next = by > 0 ? (isOn ? at + 1 : Math.max(at, 0)) : (at < 0 ? order.length : at) - 1;
         const place = (next + order.length) % order.length;
         this.go(order[place]);
-        return this.tellPlace(group, order[place], `number ${grouped(place + 1)} in order of ${byLength ? "length" : "time"}`);
+        return this.tellPlace(group, order[place], `number ${grouped(place + 1)}`, ` in order of ${byLength ? "length" : "time"}`);
     }
 
     key(event) {
