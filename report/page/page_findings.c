@@ -29,7 +29,7 @@ enum page_group page_group_of(const struct report_result *result) {
     case REPORT_RULE_FINDINGS:
         return group_of_level(report_result_worst(result));
     case REPORT_RULE_NO_ISSUE:
-        return PAGE_FINE;
+        return result->message_count > 0 ? PAGE_HINTS : PAGE_FINE;
     case REPORT_RULE_NOT_APPLICABLE:
         return PAGE_NOT_APPLICABLE;
     case REPORT_RULE_FAILED:

@@ -22,8 +22,8 @@ void page_linked(struct nvtxt_out *out, const struct report_page *page, const ch
 
 // Results of rules on the page: an article each, with messages (several are a table), estimates,
 // focus metrics and tables. Links in texts become links where what they name is on the page.
-// All of them: errors first, then warnings, optimizations, what failed, what found nothing, what
-// was not run.
+// All of them: errors first, then warnings, optimizations, what failed, hints, what found nothing,
+// what was not run.
 void page_findings(struct nvtxt_out *out, const struct report_page *page);
 
 // The same in a line: how many there are of each level, and a link to each by its title.
@@ -35,6 +35,7 @@ enum page_group {
     PAGE_WARNINGS,
     PAGE_OPTIMIZATIONS,
     PAGE_FAILED,
+    PAGE_HINTS, // no issue, but something is said
     PAGE_FINE,
     PAGE_NOT_APPLICABLE,
     PAGE_NOT_RUN,
