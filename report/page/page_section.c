@@ -4,25 +4,42 @@
 // data-value. Charts with many instances show the first ones and say how many there are.
 #include "report/page/parts.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/base/origin.h"
 #include "report/page/html.h"
 #include "report/render/render_metric.h"
 
-static void put_value(struct nvtxt_out *out, const struct report_value *value, const char *unit) {
+static void put_value(struct nvtxt_out *out, const struct report_value *value,
+                      const struct page_figures *figures) {
     const struct report_cell cell = report_value_cell(value);
-    char text[REPORT_VALUE_TEXT];
-    page_raw(out,
-             value->type == REPORT_STRING ? "<td data-value=\"" : "<td class=\"n\" data-value=\"");
-    report_cell_write(out, &cell, page_text); // as JSON has it, without quotes
-    page_raw(out, "\"");
-    page_named(out, ">", nvtxt_slice_of(report_render_value(text, value, unit, REPORT_UNITS_AUTO)),
-               "</td>");
+    if (value->type == REPORT_STRING) {
+        page_raw(out, "<td");
+        page_attribute(out, "data-value", report_cell_slice(&cell));
+        page_named(out, ">", report_cell_slice(&cell), "</td>");
+    } else {
+        page_figure(out, figures, &cell, NULL);
+    }
 }
 
-// What a metric is called, at the head of its row or column.
+static void see(struct page_figures *figures, const struct report_value *value) {
+    const struct report_cell cell = report_value_cell(value);
+    page_figures_see(figures, &cell);
+}
+
+// A value that has no others below it.
+static void put_alone(struct nvtxt_out *out, const struct report_value *value, const char *unit) {
+    struct page_figures figures = {.unit = unit};
+    see(&figures, value);
+    put_value(out, value, &figures);
+}
+
+// What a metric is called, at the head of its row, or of the column of what is below.
 static void put_title(struct nvtxt_out *out, const struct report_shown_metric *shown,
-                      const char *scope) {
+                      const char *scope, const struct page_figures *below) {
     const struct report_metric *metric = &shown->metric;
-    nvtxt_out_format(out, "<th scope=\"%s\"", scope);
+    nvtxt_out_format(out, "<th scope=\"%s\"%s", scope, below && below->any ? " class=\"n\"" : "");
     page_attribute(out, "data-metric", nvtxt_slice_of(metric->name));
     page_attribute(out, "title", nvtxt_slice_of(metric->name));
     page_named(out, ">", nvtxt_slice_of(shown->label ?: metric->name), "</th>");
@@ -34,11 +51,11 @@ static void put_na(struct nvtxt_out *out, const struct report_metric *metric) {
 
 static void put_metric(struct nvtxt_out *out, const struct report_shown_metric *shown) {
     const struct report_metric *metric = &shown->metric;
-    put_title(out, shown, "row");
+    put_title(out, shown, "row", NULL);
     if (metric->na) {
         put_na(out, metric);
     } else {
-        put_value(out, &metric->value, metric->unit);
+        put_alone(out, &metric->value, metric->unit);
     }
 }
 
@@ -75,21 +92,31 @@ static void put_more(struct nvtxt_out *out, size_t all, size_t shown) {
     }
 }
 
-// `order`: indexes of instances; NULL: as they stand.
+// How instances look; `order`: their indexes; NULL: as they stand.
+static struct page_figures figures_of(const struct report_metric *metric, const uint32_t *order,
+                                      size_t count) {
+    struct page_figures figures = {.unit = metric->unit};
+    for (size_t i = 0; i < count; i++) {
+        see(&figures, &metric->instances[order ? order[i] : i].value);
+    }
+    return figures;
+}
+
 static void put_instances(struct nvtxt_out *out, const struct report_shown_metric *shown,
                           const uint32_t *order, size_t count) {
     const struct report_metric *metric = &shown->metric;
     char digits[REPORT_ID_DIGITS];
     double most = report_instance_largest(metric);
+    const struct page_figures figures = figures_of(metric, order, count);
     page_begin_region(out, shown->label ?: metric->name, NULL);
     page_raw(out, "<thead><tr><th scope=\"col\">Instance</th>");
-    put_title(out, shown, "col");
+    put_title(out, shown, "col", &figures);
     page_raw(out, "<td></td></tr></thead><tbody>\n");
     for (size_t i = 0; i < count; i++) {
         const struct report_instance *of = &metric->instances[order ? order[i] : i];
         page_raw(out, "<tr>");
         page_cell(out, report_render_id(&of->id, digits));
-        put_value(out, &of->value, metric->unit);
+        put_value(out, &of->value, &figures);
         put_bar(out, report_value_number(&of->value), most);
         page_raw(out, "</tr>\n");
     }
@@ -151,6 +178,8 @@ static void bar_chart(struct nvtxt_out *out, const struct report_shown_item *ite
 static void put_line(struct nvtxt_out *out, const struct report_shown_metric *shown) {
     const struct report_metric *metric = &shown->metric;
     double most = report_instance_largest(metric);
+    const struct report_value top = {.type = REPORT_DOUBLE, .real = most};
+    char text[REPORT_VALUE_TEXT];
     size_t count = metric->instance_count;
     if (count < 2 || !(most > 0)) {
         return;
@@ -167,7 +196,9 @@ static void put_line(struct nvtxt_out *out, const struct report_shown_metric *sh
         nvtxt_out_format(out, "%.1f,%.1f ", 640.0 * (double)i / (double)(count - 1),
                          118 - 116 * (value / most));
     }
-    page_raw(out, "\"/></svg>\n");
+    page_named(out, "\"/></svg>\n<p class=\"axis\">The line goes from 0 to ",
+               nvtxt_slice_of(report_render_value(text, &top, metric->unit, REPORT_UNITS_SHORT)),
+               ".</p>\n");
 }
 
 static void line_chart(struct nvtxt_out *out, const struct report_shown_item *item,
@@ -189,14 +220,18 @@ static void histogram(struct nvtxt_out *out, const struct report_shown_item *ite
         metric_bars(out, &item->metrics, label);
         return;
     }
-    const char *unit = item->metrics.items[0].metric.unit;
+    struct page_figures figures = {.unit = item->metrics.items[0].metric.unit};
+    for (size_t i = 0; i < item->bin_count; i++) {
+        see(&figures, &(struct report_value){.type = REPORT_DOUBLE, .real = item->bins[i].from});
+        see(&figures, &(struct report_value){.type = REPORT_DOUBLE, .real = item->bins[i].to});
+    }
     page_begin_table(out, label, NULL, titles);
     for (size_t i = 0; i < item->bin_count; i++) {
         const struct report_value from = {.type = REPORT_DOUBLE, .real = item->bins[i].from};
         const struct report_value to = {.type = REPORT_DOUBLE, .real = item->bins[i].to};
         page_raw(out, "<tr>");
-        put_value(out, &from, unit);
-        put_value(out, &to, unit);
+        put_value(out, &from, &figures);
+        put_value(out, &to, &figures);
         page_cell_uint(out, item->bins[i].count);
         put_bar(out, (double)item->bins[i].count, (double)item->bin_most);
         page_raw(out, "</tr>\n");
@@ -204,10 +239,47 @@ static void histogram(struct nvtxt_out *out, const struct report_shown_item *ite
     page_end_table(out);
 }
 
+// The same of those instances of each metric that stand beside the top ones of the first. NULL when
+// memory is short.
+static struct page_figures *figures_of_top(const struct report_shown_item *item) {
+    const struct report_shown_metrics *metrics = &item->metrics;
+    struct page_figures *figures = calloc(metrics->count + 1, sizeof(*figures));
+    for (size_t j = 0; figures && j < metrics->count; j++) {
+        const struct report_metric *metric = &metrics->items[j].metric;
+        figures[j].unit = metric->unit;
+        for (size_t i = 0; i < item->top_count; i++) {
+            const struct report_instance *of =
+                report_instance_find(metric, &metrics->items[0].metric.instances[item->top[i]].id);
+            if (of) {
+                see(&figures[j], &of->value);
+            }
+        }
+    }
+    return figures;
+}
+
+static void put_top(struct nvtxt_out *out, const struct report_shown_metrics *metrics,
+                    const struct report_id *id, const struct page_figures *figures) {
+    char digits[REPORT_ID_DIGITS];
+    page_raw(out, "<tr>");
+    page_cell(out, report_render_id(id, digits));
+    for (size_t j = 0; j < metrics->count; j++) {
+        const struct report_metric *metric = &metrics->items[j].metric;
+        const struct report_instance *of = report_instance_find(metric, id);
+        if (of) {
+            put_value(out, &of->value, &figures[j]);
+        } else if (metric->na) {
+            put_na(out, metric);
+        } else {
+            page_raw(out, "<td></td>");
+        }
+    }
+    page_raw(out, "</tr>\n");
+}
+
 static void top_table(struct nvtxt_out *out, const struct report_shown_item *item,
                       const char *label) {
     const struct report_shown_metrics *metrics = &item->metrics;
-    char digits[REPORT_ID_DIGITS];
     if (report_shown_is_empty_top(item)) {
         page_raw(out, "<p>none</p>\n");
         return;
@@ -216,37 +288,63 @@ static void top_table(struct nvtxt_out *out, const struct report_shown_item *ite
         metric_bars(out, metrics, label);
         return;
     }
+    struct page_figures *figures = figures_of_top(item);
+    if (!figures) {
+        out->error = out->error ?: nvtxt_origin(-ENOMEM);
+        return;
+    }
     page_begin_region(out, label, NULL);
     page_raw(out, "<thead><tr><th scope=\"col\">Instance</th>");
     for (size_t i = 0; i < metrics->count; i++) {
-        put_title(out, &metrics->items[i], "col");
+        put_title(out, &metrics->items[i], "col", &figures[i]);
     }
     page_raw(out, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < item->top_count; i++) {
-        const struct report_id *id = &metrics->items[0].metric.instances[item->top[i]].id;
-        page_raw(out, "<tr>");
-        page_cell(out, report_render_id(id, digits));
-        for (size_t j = 0; j < metrics->count; j++) {
-            const struct report_metric *metric = &metrics->items[j].metric;
-            const struct report_instance *of = report_instance_find(metric, id);
-            if (of) {
-                put_value(out, &of->value, metric->unit);
-            } else if (metric->na) {
-                put_na(out, metric);
-            } else {
-                page_raw(out, "<td></td>");
-            }
-        }
-        page_raw(out, "</tr>\n");
+        put_top(out, metrics, &metrics->items[0].metric.instances[item->top[i]].id, figures);
     }
     page_end_table(out);
+    free(figures);
+}
+
+// The unit of a chart; empty: its metrics have several, and each figure has its own.
+static const char *unit_of(const struct report_shown_item *item, struct page_figures *figures) {
+    const struct report_shown_metrics *metrics = &item->metrics;
+    const char *unit = metrics->count > 0 ? metrics->items[0].metric.unit : NULL;
+    for (size_t i = 1; i < metrics->count; i++) {
+        bool same = strcmp(metrics->items[i].metric.unit ?: "", unit ?: "") == 0;
+        unit = same && strcmp(unit ?: "", "ns") != 0 ? unit : NULL;
+    }
+    *figures = (struct page_figures){.unit = unit};
+    const struct report_metric *metric = metrics->count == 1 ? &metrics->items[0].metric : NULL;
+    for (size_t i = 0; metric && i < metric->instance_count; i++) {
+        see(figures, &metric->instances[i].value);
+    }
+    if (metric && metric->instance_count == 0 && !metric->na) {
+        see(figures, &metric->value);
+    }
+    return page_figures_unit(figures);
+}
+
+static void put_label(struct nvtxt_out *out, const struct report_shown_item *item,
+                      const char *label) {
+    struct page_figures figures;
+    bool chart = item->kind == REPORT_ITEM_BAR_CHART || item->kind == REPORT_ITEM_HISTOGRAM ||
+                 item->kind == REPORT_ITEM_LINE_CHART;
+    const char *unit = chart ? unit_of(item, &figures) : "";
+    page_named(out, "><p class=\"label\">", nvtxt_slice_of(label), "");
+    if (*unit) {
+        page_raw(out, " (");
+        page_name(out, nvtxt_slice_of(unit));
+        page_raw(out, ")");
+    }
+    page_raw(out, "</p>\n");
 }
 
 void page_shown_item(struct nvtxt_out *out, const struct report_shown_item *item) {
     const char *label = item->label ?: item->type;
     page_raw(out, "<div class=\"item\"");
     page_attribute(out, "data-type", nvtxt_slice_of(item->type));
-    page_named(out, "><p class=\"label\">", nvtxt_slice_of(label), "</p>\n");
+    put_label(out, item, label);
     if (item->kind == REPORT_ITEM_FOREIGN) {
         page_raw(out, "<p>not applicable</p>\n");
     } else if (item->metrics.count == 0) {

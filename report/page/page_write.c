@@ -73,6 +73,10 @@ static void put_findings(struct writer *writer) {
     page_findings(writer->out, writer->page);
 }
 
+static void put_findings_line(struct writer *writer) {
+    page_findings_line(writer->out, writer->page);
+}
+
 static void put_timeline_message(struct writer *writer) {
     page_raw(writer->out, writer->page->model->selected > 0
                               ? "The timeline needs JavaScript; all tables are here without it."
@@ -262,6 +266,7 @@ static const struct {
     {"cut", put_cut},
     {"data", put_data},
     {"findings", put_findings},
+    {"findings-line", put_findings_line},
     {"flame-graph-message", put_flame_message},
     {"flame-table", put_tree},
     {"html-attributes", put_cut},

@@ -20,11 +20,28 @@ void page_links(struct nvtxt_out *out, const struct report_page *page, struct nv
 void page_linked(struct nvtxt_out *out, const struct report_page *page, const char *before,
                  struct nvtxt_slice text, const char *after);
 
-// Results of rules on the page: an article each, with messages, estimates, focus metrics and
-// tables. Links in texts become links where what they name is on the page.
-// All of them: errors first, then warnings, optimizations, what failed, what found nothing, what
-// was not run.
+// Results of rules on the page: an article each, with messages (several are a table), estimates,
+// focus metrics and tables. Links in texts become links where what they name is on the page.
+// All of them: errors first, then warnings, optimizations, what failed, hints, what found nothing,
+// what was not run.
 void page_findings(struct nvtxt_out *out, const struct report_page *page);
+
+// The same in a line: how many there are of each level, and a link to each by its title.
+void page_findings_line(struct nvtxt_out *out, const struct report_page *page);
+
+// The results in that order: the group of one, from 0 to before PAGE_GROUPS.
+enum page_group {
+    PAGE_ERRORS,
+    PAGE_WARNINGS,
+    PAGE_OPTIMIZATIONS,
+    PAGE_FAILED,
+    PAGE_HINTS, // no issue, but something is said
+    PAGE_FINE,
+    PAGE_NOT_APPLICABLE,
+    PAGE_NOT_RUN,
+    PAGE_GROUPS,
+};
+enum page_group page_group_of(const struct report_result *result);
 
 // Sections on the page: metrics as tables, charts as tables with bars, which print and can be read
 // aloud.
@@ -49,6 +66,29 @@ const char *page_line_id(char id[PAGE_LINE_ID], const struct report_source *sour
 
 // The id of a source in the page: "source-STORE-ID".
 void page_source_id(struct nvtxt_out *out, const struct report_source *source);
+
+// How the numbers of one column look: all in one unit, with as many decimals, so that they stand
+// point under point. It is told each of them, then writes their cells, which have the exact value
+// in data-value, of a time in `title`, too.
+struct page_figures {
+    const char *unit;  // "ns": times; NULL or empty: none
+    int most_decimals; // of what is no time; 0: three
+    bool plain;        // no commas: as programs read them, or numbers that stand for something
+    // What was seen.
+    bool any, real, fraction;
+    int decimals;
+    double least, most; // sizes; the smallest above 0
+};
+void page_figures_see(struct page_figures *figures, const struct report_cell *cell);
+// A number; `style` NULL: none.
+void page_figure(struct nvtxt_out *out, const struct page_figures *figures,
+                 const struct report_cell *cell, const struct report_rule_style *style);
+
+// Begins, or ends, what is bold or italic.
+void page_emphasis(struct nvtxt_out *out, bool bold, bool italic, bool end);
+
+// The unit that people read: of times the one that fits.
+const char *page_figures_unit(const struct page_figures *figures);
 
 // A table; a sentence says how many rows more than `most` there are.
 struct page_table {

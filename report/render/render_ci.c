@@ -219,8 +219,10 @@ static bool fails(const struct report_result *result, enum report_level level) {
 static void put_messages(struct nvtxt_out *out, const struct report_result *result) {
     for (size_t i = 0; i < result->message_count; i++) {
         const struct report_rule_message *message = &result->messages[i];
-        put_string(out, report_level_name(message->level));
+        put_string(out, report_level_word(message->level));
         put_string(out, ": ");
+        report_link_write(out, message->title, put_xml);
+        put_string(out, message->title.len > 0 ? ": " : "");
         report_link_write(out, message->text, put_xml);
         put_string(out, "\n");
     }

@@ -147,7 +147,7 @@ struct nvtxt_slice report_render_id(const struct report_id *id, char digits[REPO
     return (struct nvtxt_slice){digits, (size_t)len};
 }
 
-static bool is_counting(const char *unit) {
+bool report_unit_counts(const char *unit) {
     static const char *const words[] = {"event", "range",      "mark",      "level", "gap",
                                         "line",  "diagnostic", "iteration", "ratio", "thread"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -214,7 +214,7 @@ const char *report_render_value(char text[REPORT_VALUE_TEXT], const struct repor
     size_t len = units == REPORT_UNITS_SHORT ? put_short(text, value)
                  : integer                   ? report_number_uint(text, value->u64)
                                              : report_number_rounded(text, value->real);
-    if (!is_counting(unit)) {
+    if (!report_unit_counts(unit)) {
         snprintf(text + len, REPORT_VALUE_TEXT - len, " %s", unit);
     }
     return text;

@@ -39,6 +39,9 @@ enum report_units {
     REPORT_UNITS_SHORT, // three digits: of a screen
 };
 
+// Whether people see no unit after a number: it counts something, as the label says.
+bool report_unit_counts(const char *unit);
+
 // The number with its unit, at most `size` bytes with its NUL: "15", "1.5 ms", "97.2 %". A text is
 // the text. Returns `text`.
 #define REPORT_VALUE_TEXT 512

@@ -179,7 +179,7 @@ static void text_message(struct nvtxt_out *out, const struct report_result *resu
     const struct report_rule_message *message = &result->messages[id];
     NVTXT_OUT_LITERAL(out, "    ");
     report_screen_styled(out, report_level_style(message->level),
-                         report_level_name(message->level));
+                         report_level_word(message->level));
     NVTXT_OUT_LITERAL(out, ": ");
     if (message->title.len > 0) {
         report_link_write(out, message->title, report_plain_text);
@@ -236,7 +236,7 @@ static void markdown_message(struct nvtxt_out *out, const struct report_result *
     const struct report_table_view view = {
         .place = REPORT_TABLE_WITHIN, .indent = 4, .limit = limit};
     const struct report_rule_message *message = &result->messages[id];
-    nvtxt_out_format(out, "  - %s: ", report_level_name(message->level));
+    nvtxt_out_format(out, "  - %s: ", report_level_word(message->level));
     if (message->title.len > 0) {
         put_linked(out, "**", message->title, report_plain_markdown, "** ");
     }

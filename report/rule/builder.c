@@ -4,12 +4,18 @@
 // only a length that is one needs new memory.
 #include "report/rule/builder.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "protocol/base/origin.h"
+#include "protocol/text/shown.h"
+#include "report/load/capture.h"
 #include "store/value/arena.h"
+
+#define LINK_BYTES 200 // of the text of a link
 
 // Room for `more` entries after `count` of them; the list may move. NULL on failure.
 static void *grow(struct report_builder *builder, const void *list, size_t count, size_t more,
@@ -66,6 +72,30 @@ struct nvtxt_slice report_build_format(struct report_builder *builder, const cha
     struct nvtxt_slice whole = nvtxt_slice_of(text);
     return report_build_copy(
         builder, whole.len + 1 == sizeof(text) ? nvtxt_slice_cut(whole, whole.len - 1) : whole);
+}
+
+struct nvtxt_slice report_build_time(struct report_builder *builder, double ns) {
+    struct nvtxt_shown_unit unit = nvtxt_shown_unit(ns);
+    char digits[NVTXT_SHOWN_TIME];
+    if (unit.ns == 1 && ns == round(ns)) {
+        snprintf(digits, sizeof(digits), "%.0f", ns);
+    } else {
+        nvtxt_shown_digits(digits, ns / unit.ns);
+    }
+    return report_build_format(builder, "%s %s", digits, unit.name);
+}
+
+// Rows are those of the first store: in another one the time of the event has to do.
+struct nvtxt_slice report_build_range(struct report_builder *builder,
+                                      const struct report_capture *capture, uint32_t event,
+                                      struct nvtxt_slice text) {
+    const struct report_event *of = &capture->events[event];
+    struct nvtxt_slice shown = nvtxt_slice_cut(text, LINK_BYTES);
+    if (shown.len == 0 || memchr(shown.data, '@', shown.len)) {
+        return report_build_copy(builder, shown);
+    }
+    return report_build_format(builder, "@%s:%" PRId64 ":%.*s@", of->store == 0 ? "range" : "time",
+                               of->store == 0 ? of->row : of->start, (int)shown.len, shown.data);
 }
 
 size_t report_build_message(struct report_builder *builder, enum report_level level,
@@ -126,6 +156,12 @@ struct report_rule_table *report_build_table(struct report_builder *builder, siz
     return builder->failed ? NULL
                            : (struct report_rule_table *)(uintptr_t)&builder->result
                                  ->tables[builder->result->table_count - 1];
+}
+
+void report_build_kinds(struct report_rule_table *of, const enum report_column_kind *kinds) {
+    for (size_t i = 0; of && i < of->table.column_count; i++) {
+        ((struct report_column *)(uintptr_t)of->table.columns)[i].kind = kinds[i];
+    }
 }
 
 void report_build_row(struct report_builder *builder, struct report_rule_table *of,

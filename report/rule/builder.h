@@ -7,6 +7,7 @@
 
 #include "report/rule/result.h"
 
+struct report_capture;
 struct store_arena;
 
 struct report_builder {
@@ -23,6 +24,15 @@ struct nvtxt_slice report_build_copy(struct report_builder *builder, struct nvtx
 struct nvtxt_slice report_build_format(struct report_builder *builder, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+// A length of time for people, with three digits and a unit: "4.98 ms".
+struct nvtxt_slice report_build_time(struct report_builder *builder, double ns);
+
+// A text that leads to an event, an index in the order: its first 200 bytes as a link
+// (nvtxt-rule(5), "LINKS"). An at sign would end the link: a text that has one leads nowhere.
+struct nvtxt_slice report_build_range(struct report_builder *builder,
+                                      const struct report_capture *capture, uint32_t event,
+                                      struct nvtxt_slice text);
+
 // Each returns, or takes, the id of a message.
 size_t report_build_message(struct report_builder *builder, enum report_level level,
                             struct nvtxt_slice title, struct nvtxt_slice text);
@@ -33,10 +43,11 @@ void report_build_focus(struct report_builder *builder, size_t message,
 void report_build_marker(struct report_builder *builder, const struct report_source_marker *marker);
 
 // An empty table; then its rows, each with a cell for every column. The table that is returned is
-// valid until the next one is made; NULL on failure.
+// valid until the next one is made; NULL on failure. Its columns are MIXED, or of those kinds.
 struct report_rule_table *report_build_table(struct report_builder *builder, size_t message,
                                              struct nvtxt_slice title,
                                              const struct nvtxt_slice *header, size_t columns);
+void report_build_kinds(struct report_rule_table *table, const enum report_column_kind *kinds);
 void report_build_row(struct report_builder *builder, struct report_rule_table *table,
                       const struct report_cell *cells);
 

@@ -28,13 +28,26 @@ const struct report_builtin report_builtins[] = {
      report_rule_error_burst},
     {"HighVariation", "High variation",
      "Names with at least 10 ranges whose standard deviation is more than 25 % of their average. "
-     "The estimate is what would be saved if no range lasted longer than the median.",
+     "The estimate is what would be saved if no range of the name lasted longer than the median.",
      report_rule_high_variation},
+    {"IdleGaps", "Idle gaps",
+     "Times without a push/pop range, of all threads, are more than 20 % of the elapsed time.",
+     report_rule_idle_gaps},
+    {"LoadImbalance", "Load imbalance",
+     "The busy times of at least 2 threads of one process differ: (max - avg) / max is more than "
+     "0.25. With --within all threads that work in its ranges are compared.",
+     report_rule_load_imbalance},
     {"MixedKinds", "Mixed kinds",
      "Names that are used for push/pop ranges and for start/end ranges.", report_rule_mixed_kinds},
     {"NoIterations", "No iterations",
-     "No iterations are declared: the option --iterations names the range that is one.",
+     "A hint where no iterations are declared: the option --iterations names the range that is "
+     "one.",
      report_rule_no_iterations},
+    {"OutlierIterations", "Outlier iterations",
+     "Iterations that last longer than 1.5 x their median.", report_rule_outlier_iterations},
+    {"Serialized", "Serialized threads",
+     "At least 2 threads have push/pop ranges, and never two of them at the same time.",
+     report_rule_serialized},
     {"TinyRanges", "Tiny ranges",
      "More than 20 % of at least 1,000 ranges last less than 1 us: what they measure is mostly "
      "their own cost.",

@@ -2,12 +2,9 @@
 //
 // The rule about builds (nvtxt-report(1), "STATISTICS"). It speaks of each build of the capture on
 // its own. Steps are those that the selection counts.
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "protocol/base/origin.h"
-#include "protocol/text/shown.h"
 #include "report/model/builds.h"
 #include "report/rule/builder.h"
 #include "report/rule/rules_state.h"
@@ -32,22 +29,6 @@ struct look {
     struct ranked *list;     // owned; room for all steps
 };
 
-static double percent_of(uint64_t part, uint64_t whole) {
-    return whole > 0 ? (double)(100.0L * (long double)part / (long double)whole) : 0;
-}
-
-// A time with three digits, in the unit that fits `most`, the largest one beside it.
-static struct nvtxt_slice time_text(const struct look *look, uint64_t ns, uint64_t most) {
-    char digits[NVTXT_SHOWN_TIME];
-    struct nvtxt_shown_unit unit = nvtxt_shown_unit((double)most);
-    if (unit.ns == 1) {
-        snprintf(digits, sizeof(digits), "%" PRIu64, ns);
-    } else {
-        nvtxt_shown_digits(digits, (double)ns / unit.ns);
-    }
-    return report_build_format(look->call->builder, "%s %s", digits, unit.name);
-}
-
 static const struct report_event *event_of(const struct look *look, uint32_t step) {
     return &look->capture->events[look->builds->steps[step].event];
 }
@@ -65,23 +46,31 @@ static int longest_first(const void *left, const void *right) {
     return NVTXT_ORDER(b->ns, a->ns) ?: NVTXT_ORDER(a->step, b->step);
 }
 
-// The first rows of the list, with their share of `whole`. Times are for people: stats has the
-// others.
+// Words of the program that lead to a step.
+static struct nvtxt_slice link_to(const struct look *look, uint32_t step, const char *words) {
+    return report_build_range(look->call->builder, look->capture, look->builds->steps[step].event,
+                              nvtxt_slice_of(words));
+}
+
+// The first rows of the list, with their share of `whole`; each step leads to its range.
 static void put_table(const struct look *look, size_t message, const char *title, size_t count,
                       uint64_t whole) {
     static const struct nvtxt_slice header[] = {
-        {"Step", 4}, {"Count", 5}, {"Time", 4}, {"Share", 5}};
+        {"Step", 4}, {"Count", 5}, {"Time (ns)", 9}, {"Share (%)", 9}};
+    static const enum report_column_kind kinds[] = {REPORT_COLUMN_MIXED, REPORT_COLUMN_NUMBER,
+                                                    REPORT_COLUMN_NUMBER, REPORT_COLUMN_NUMBER};
     struct report_builder *builder = look->call->builder;
     struct report_rule_table *table =
         report_build_table(builder, message, nvtxt_slice_of(title), header, 4);
+    report_build_kinds(table, kinds);
     for (size_t i = 0; table && i < count && i < SHOWN; i++) {
         const struct ranked *ranked = &look->list[i];
         const struct report_cell cells[] = {
-            report_cell_text(report_event_text(look->capture, event_of(look, ranked->step))),
-            report_cell_uint(ranked->count),
-            report_cell_text(time_text(look, ranked->ns, look->list[0].ns)),
             report_cell_text(
-                report_build_format(builder, "%.1f %%", percent_of(ranked->ns, whole)))};
+                report_build_range(builder, look->capture, look->builds->steps[ranked->step].event,
+                                   report_event_text(look->capture, event_of(look, ranked->step)))),
+            report_cell_uint(ranked->count), report_cell_uint(ranked->ns),
+            report_cell_real(report_rule_percent((double)ranked->ns, (double)whole))};
         report_build_row(builder, table, cells);
     }
 }
@@ -92,18 +81,21 @@ static void say_idle(const struct look *look, uint64_t alone, size_t count) {
     struct report_builder *builder = look->call->builder;
     uint64_t elapsed = (uint64_t)look->build->end - (uint64_t)look->build->start;
     struct nvtxt_slice first = text_of(look, look->list[0].step);
-    struct nvtxt_slice all = time_text(look, alone, alone);
-    struct nvtxt_slice longest = time_text(look, look->list[0].ns, look->list[0].ns);
+    struct nvtxt_slice link = link_to(look, look->list[0].step, "it");
+    struct nvtxt_slice all = report_build_time(look->call->builder, (double)alone);
+    struct nvtxt_slice longest = report_build_time(builder, (double)look->list[0].ns);
     size_t message = report_build_message(
         builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Idle slots"),
         report_build_format(builder,
                             "'%.*s': only one of %u slots was busy for %.*s, %.1f%% of the time. "
-                            "'%.*s' ran alone for %.*s: begin it earlier, or make it shorter.",
+                            "'%.*s' ran alone for %.*s: begin %.*s earlier, or make it shorter.",
                             PUT(look->name), look->build->slots, PUT(all),
-                            percent_of(alone, elapsed), PUT(first), PUT(longest)));
+                            report_rule_percent((double)alone, (double)elapsed), PUT(first),
+                            PUT(longest), PUT(link)));
     // If the work of that time could be spread over all slots.
-    report_build_speedup(builder, message, true,
-                         percent_of(alone - alone / look->build->slots, elapsed));
+    report_build_speedup(
+        builder, message, true,
+        report_rule_percent((double)(alone - alone / look->build->slots), (double)elapsed));
     put_table(look, message, "Steps that ran alone", count, elapsed);
 }
 
@@ -146,13 +138,17 @@ static void look_for_long(struct look *look) {
     for (size_t i = 0; i < SHOWN; i++) {
         longest += look->list[i].ns;
     }
-    struct nvtxt_slice text = time_text(look, longest, longest);
+    struct nvtxt_slice text = report_build_time(builder, (double)longest),
+                       link = link_to(look, look->list[0].step, "the longest one");
     size_t message = report_build_message(
         builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Longest steps"),
-        report_build_format(builder,
-                            "'%.*s': the ten longest of %zu steps take %.*s, %.1f%% of all.",
-                            PUT(look->name), count, PUT(text), percent_of(longest, busy)));
-    put_table(look, message, "The ten longest steps", count, busy);
+        report_build_format(
+            builder,
+            "'%.*s': ten of %zu steps take %.*s, %.1f%% of all. Look at %.*s first: "
+            "can it be split, or left out?",
+            PUT(look->name), count, PUT(text), report_rule_percent((double)longest, (double)busy),
+            PUT(link)));
+    put_table(look, message, "Steps by time", count, busy);
 }
 
 // ---- Steps that ran again -----------------------------------------------------------------------
@@ -211,14 +207,18 @@ static void look_for_repeated(struct look *look) {
     for (size_t i = 0; i < count; i++) {
         ns += look->list[i].ns;
     }
-    struct nvtxt_slice text = time_text(look, ns, ns), first = text_of(look, look->list[0].step);
+    struct nvtxt_slice text = report_build_time(builder, (double)ns),
+                       first = text_of(look, look->list[0].step),
+                       link = link_to(look, look->list[0].step, "the first run");
     size_t message = report_build_message(
         builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Repeated steps"),
-        report_build_format(builder,
-                            "'%.*s': %zu %s more than once with the same target in the same "
-                            "folder, '%.*s' %zu times. The repetitions take %.*s.",
-                            PUT(look->name), count, count == 1 ? "command ran" : "commands ran",
-                            PUT(first), look->list[0].count, PUT(text)));
+        report_build_format(
+            builder,
+            "'%.*s': %zu %s more than once with the same target in the same "
+            "folder, '%.*s' %zu times. The repetitions take %.*s: look at what asks "
+            "for %.*s.",
+            PUT(look->name), count, count == 1 ? "command ran" : "commands ran", PUT(first),
+            look->list[0].count, PUT(text), PUT(link)));
     put_table(look, message, "Commands that ran again, and the time of that", count,
               look->build->held_ns);
 }

@@ -4,7 +4,6 @@
 // once.
 #include <stdlib.h>
 
-#include "protocol/base/buf.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/origin.h"
 #include "report/model/model.h"
@@ -79,19 +78,18 @@ int report_rule_clock_suspicion(const struct report_builtin_call *call) {
     if (backward > 0) {
         report_build_message(
             call->builder, REPORT_LEVEL_WARNING, NVTXT_SLICE("Backward ranges"),
-            report_build_format(
-                call->builder,
-                "Ranges that end before they start: %zu. Their duration counts as 0. The "
-                "clock of the program was set back, or its times are of different "
-                "clocks.",
-                backward));
+            report_build_format(call->builder,
+                                "They end before they start: %zu. Their duration counts as 0. The "
+                                "clock of the program was set back, or its times are of different "
+                                "clocks.",
+                                backward));
     }
     if (outside > 0) {
         report_build_message(
             call->builder, REPORT_LEVEL_WARNING, NVTXT_SLICE("Times outside the session"),
             report_build_format(call->builder,
-                                "Events more than a day outside the session of their source: %zu. "
-                                "Their clock may be another one.",
+                                "Events of more than a day before or after their source was "
+                                "open: %zu. Their clock may be another one.",
                                 outside));
     }
     return 0;
@@ -214,7 +212,8 @@ static void say_candidates(const struct report_builtin_call *call, const struct 
                            size_t count) {
     const struct report_capture *capture = report_metrics_model(call->metrics)->capture;
     struct nvtxt_buf text = {0};
-    nvtxt_buf_add_string(&text, "No iterations are declared, so nothing was computed of them.");
+    nvtxt_buf_add_string(
+        &text, "Figures by iteration need the name of the range that is one (--iterations).");
     nvtxt_buf_add_string(&text, count > 1 ? " Candidates: " : " A candidate: ");
     for (size_t i = 0; i < count && i < CANDIDATES; i++) {
         nvtxt_buf_add_string(&text, i > 0 ? ", --iterations '" : "--iterations '");
@@ -225,7 +224,7 @@ static void say_candidates(const struct report_builtin_call *call, const struct 
     }
     nvtxt_buf_add_string(&text, ".");
     call->builder->failed = call->builder->failed || nvtxt_buf_failed(&text);
-    report_build_message(call->builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("No iterations"),
+    report_build_message(call->builder, REPORT_LEVEL_NONE, NVTXT_SLICE("No iterations"),
                          (struct nvtxt_slice){text.data, text.len});
     nvtxt_buf_deinit(&text);
 }

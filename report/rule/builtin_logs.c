@@ -2,7 +2,6 @@
 //
 // The rule about logs. Patterns of bad lines are counted in the span, and those of all lines in the
 // time before it; both are bounded. Where nobody gave a span, the last tenth of the time is it.
-#include "protocol/base/buf.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/origin.h"
 #include "report/logs/patterns.h"

@@ -9,7 +9,6 @@
 #include "report/model/spread.h"
 #include "report/rule/builder.h"
 #include "report/rule/rules_state.h"
-#include "report/rule/template.h"
 
 #define TINY_NS 1000
 #define TINY_LEAST 1000    // ranges
@@ -19,43 +18,80 @@
 
 typedef unsigned __int128 wide;
 
-// Sets "not applicable" when the metric is N/A; then `*metric` is NULL.
-static int need(const struct report_builtin_call *call, const char *name,
-                const struct report_metric **metric) {
-    int r = report_metrics_get(call->metrics, name, metric);
-    if (r == 0 && (*metric)->na) {
-        report_build_status(call->builder, REPORT_RULE_NOT_APPLICABLE,
-                            report_build_format(call->builder, "%s N/A: %s", name, (*metric)->na));
-        *metric = NULL;
+// The longest range of each name of the scope, the first of several, as an index in the order;
+// REPORT_NONE: it has none with an end. NULL when memory is short.
+static uint32_t *longest_of_names(const struct report_builtin_call *call) {
+    const struct report_capture *capture = report_metrics_model(call->metrics)->capture;
+    const struct report_scope *scope = report_metrics_scope(call->metrics);
+    uint32_t *longest = malloc((capture->name_count + 1) * sizeof(*longest));
+    for (size_t name = 0; longest && name < capture->name_count; name++) {
+        longest[name] = REPORT_NONE;
     }
-    return r;
+    for (size_t i = 0; longest && i < scope->event_count; i++) {
+        const struct report_event *event = &capture->events[scope->events[i]];
+        uint32_t known = longest[event->name];
+        if (report_is_timed(event) &&
+            (known == REPORT_NONE ||
+             report_duration(event) > report_duration(&capture->events[known]))) {
+            longest[event->name] = scope->events[i];
+        }
+    }
+    return longest;
 }
 
-static double percent_of(double part, double whole) {
-    return whole > 0 ? 100 * part / whole : 0;
+// Words of the program that lead to an event.
+static struct nvtxt_slice link_to(const struct report_builtin_call *call, uint32_t event,
+                                  const char *words) {
+    return report_build_range(call->builder, report_metrics_model(call->metrics)->capture, event,
+                              nvtxt_slice_of(words));
 }
 
 // ---- DominantRange ------------------------------------------------------------------------------
 
-static void say_dominant(const struct report_builtin_call *call,
-                         const struct report_instance *longest, wide whole) {
+// The name of that text; some have the same one, which are one to the metric.
+static uint32_t find_name(const struct report_capture *capture, const struct nvtxt_slice *texts,
+                          struct nvtxt_slice text) {
+    uint32_t name = 0;
+    while (name < capture->name_count && !nvtxt_slice_equal(texts[name], text)) {
+        name++;
+    }
+    return name;
+}
+
+static int say_dominant(const struct report_builtin_call *call, const struct report_instance *most,
+                        wide whole) {
     struct report_builder *builder = call->builder;
-    struct nvtxt_slice name = nvtxt_slice_cut(longest->id.text, 200);
-    double share = percent_of((double)longest->value.u64, (double)whole);
+    const struct report_capture *capture = report_metrics_model(call->metrics)->capture;
+    struct nvtxt_slice *texts = report_name_texts(capture);
+    uint32_t *longest = longest_of_names(call);
+    if (!texts || !longest) {
+        free(texts);
+        free(longest);
+        return nvtxt_origin(-ENOMEM);
+    }
+    struct nvtxt_slice name = nvtxt_slice_cut(most->id.text, 200), link = NVTXT_SLICE("them");
+    uint32_t found = find_name(capture, texts, most->id.text);
+    if (found < capture->name_count && longest[found] != REPORT_NONE) {
+        link = link_to(call, longest[found], "the longest one");
+    }
     size_t message = report_build_message(
         builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Dominant range"),
-        report_build_format(builder,
-                            "'%.*s' alone takes %.1f%% of the time of all threads: it is the first "
-                            "place to look at.",
-                            SHOWN(name), share));
+        report_build_format(
+            builder,
+            "'%.*s' alone takes %.1f%% of the time of all threads. Look at %.*s "
+            "first: what takes its time, and does it have to be?",
+            SHOWN(name), report_rule_percent((double)most->value.u64, (double)whole), SHOWN(link)));
     struct report_focus_metric focus = {
         .name = NVTXT_SLICE("pushpop__self_time_per_name.sum"),
         .has_value = true,
-        .value = longest->value,
+        .value = most->value,
         .severity = REPORT_FOCUS_HIGH,
         .info = report_build_format(builder, "the self time of '%.*s'", SHOWN(name)),
     };
     report_build_focus(builder, message, &focus);
+    free(texts);
+    free(longest);
+    return 0;
 }
 
 struct thread_time {
@@ -94,7 +130,7 @@ static int time_of_threads(const struct report_builtin_call *call, wide *whole) 
 int report_rule_dominant_range(const struct report_builtin_call *call) {
     const struct report_metric *self;
     const struct report_instance *longest = NULL;
-    int r = need(call, "pushpop__self_time_per_name.sum", &self);
+    int r = report_rule_need(call, "pushpop__self_time_per_name.sum", &self);
     if (r != 0 || !self) {
         return r;
     }
@@ -105,7 +141,7 @@ int report_rule_dominant_range(const struct report_builtin_call *call) {
     wide whole = 0;
     r = longest ? time_of_threads(call, &whole) : 0;
     if (r == 0 && longest && (wide)longest->value.u64 * 2 > whole) {
-        say_dominant(call, longest, whole);
+        r = say_dominant(call, longest, whole);
     }
     return r;
 }
@@ -113,9 +149,9 @@ int report_rule_dominant_range(const struct report_builtin_call *call) {
 // ---- HighVariation ------------------------------------------------------------------------------
 
 struct varied {
-    uint32_t name;
+    uint32_t name, longest; // the index of its longest range
     size_t count;
-    double ratio, estimate;
+    double ratio, estimate, median;
 };
 
 // The durations of the scope's ranges, those of each name side by side: of name n from
@@ -169,34 +205,14 @@ static bool look_at_name(const struct durations *durations, uint32_t name, doubl
     }
     struct report_spread spread = report_spread_of(values, count);
     double saved = 0;
-    *varied = (struct varied){.name = name, .count = count};
+    *varied = (struct varied){.name = name, .count = count, .median = spread.median};
     varied->ratio = spread.avg > 0 ? spread.stddev / spread.avg : 0;
     for (size_t i = 0; i < count; i++) {
         double more = (double)values[i] - spread.median;
         saved += more > 0 ? more : 0;
     }
-    varied->estimate = percent_of(saved, elapsed);
+    varied->estimate = report_rule_percent(saved, elapsed);
     return varied->ratio > 0.25;
-}
-
-static void say_varied(const struct report_builtin_call *call, const struct varied *varied,
-                       struct nvtxt_slice name) {
-    struct report_builder *builder = call->builder;
-    struct nvtxt_slice shown = nvtxt_slice_cut(name, 200);
-    size_t message = report_build_message(
-        builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("High variation"),
-        report_build_format(builder,
-                            "The durations of the %zu ranges '%.*s' vary: their standard "
-                            "deviation is %.1f%% of their average.",
-                            varied->count, SHOWN(shown), 100 * varied->ratio));
-    struct report_focus_metric focus = {
-        .name = NVTXT_SLICE("range__variation_per_name.ratio"),
-        .has_value = true,
-        .value = {.type = REPORT_DOUBLE, .real = varied->ratio},
-        .info = report_build_format(builder, "of '%.*s'", SHOWN(shown)),
-    };
-    report_build_speedup(builder, message, true, varied->estimate);
-    report_build_focus(builder, message, &focus);
 }
 
 static int by_estimate(const void *a, const void *b) {
@@ -204,36 +220,114 @@ static int by_estimate(const void *a, const void *b) {
     return NVTXT_ORDER(y->estimate, x->estimate) ?: NVTXT_ORDER(x->name, y->name);
 }
 
-static int say_all_varied(const struct report_builtin_call *call, const struct durations *durations,
-                          const struct report_capture *capture, double elapsed) {
+static struct nvtxt_slice length_of(const struct report_builtin_call *call, uint32_t event) {
+    const struct report_capture *capture = report_metrics_model(call->metrics)->capture;
+    return report_build_time(call->builder, (double)report_duration(&capture->events[event]));
+}
+
+// What is said of the name with the largest estimate.
+static size_t say_varied(const struct report_builtin_call *call, const struct varied *varied,
+                         size_t names, struct nvtxt_slice name) {
+    struct report_builder *builder = call->builder;
+    struct nvtxt_slice shown = nvtxt_slice_cut(name, 200),
+                       longest = length_of(call, varied->longest),
+                       median = report_build_time(builder, varied->median),
+                       link = link_to(call, varied->longest, "the longest one"), lead = {"", 0};
+    if (names > 1) {
+        lead = report_build_format(builder,
+                                   "%zu names have ranges of very different length; most is to be "
+                                   "saved at ",
+                                   names);
+    }
+    return report_build_message(
+        builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("High variation"),
+        report_build_format(builder,
+                            "%.*s'%.*s': the longest of its %zu ranges lasts %.*s, their median is "
+                            "%.*s (standard deviation: %.1f%% of the average). Look at %.*s: what "
+                            "does it do that the others do not?",
+                            SHOWN(lead), SHOWN(shown), varied->count, SHOWN(longest), SHOWN(median),
+                            100 * varied->ratio, SHOWN(link)));
+}
+
+// Each name leads to its longest range.
+static void put_varied(const struct report_builtin_call *call, size_t message,
+                       const struct varied *list, size_t count, const struct nvtxt_slice *texts) {
+    static const struct nvtxt_slice header[] = {{"Name", 4},           {"Count", 5},
+                                                {"Median (ns)", 11},   {"Longest (ns)", 12},
+                                                {"Variation (%)", 13}, {"Estimate (%)", 12}};
+    static const enum report_column_kind kinds[] = {REPORT_COLUMN_MIXED,  REPORT_COLUMN_NUMBER,
+                                                    REPORT_COLUMN_NUMBER, REPORT_COLUMN_NUMBER,
+                                                    REPORT_COLUMN_NUMBER, REPORT_COLUMN_NUMBER};
+    const struct report_capture *capture = report_metrics_model(call->metrics)->capture;
+    struct report_rule_table *table =
+        report_build_table(call->builder, message,
+                           count > VARIATION_SHOWN ? NVTXT_SLICE("The ten names with the largest "
+                                                                 "estimates")
+                                                   : NVTXT_SLICE("Names by estimate"),
+                           header, 6);
+    report_build_kinds(table, kinds);
+    for (size_t i = 0; table && i < count && i < VARIATION_SHOWN; i++) {
+        const struct varied *of = &list[i];
+        const struct report_cell cells[] = {
+            report_cell_text(
+                report_build_range(call->builder, capture, of->longest, texts[of->name])),
+            report_cell_uint(of->count),
+            report_cell_real(of->median),
+            report_cell_uint(report_duration(&capture->events[of->longest])),
+            report_cell_real(100 * of->ratio),
+            report_cell_real(of->estimate)};
+        report_build_row(call->builder, table, cells);
+    }
+}
+
+static void say_all(const struct report_builtin_call *call, const struct varied *list, size_t count,
+                    const struct nvtxt_slice *texts) {
+    const struct varied *first = &list[0];
+    size_t message = say_varied(call, first, count, texts[first->name]);
+    const struct report_focus_metric focus = {
+        .name = NVTXT_SLICE("range__variation_per_name.ratio"),
+        .has_value = true,
+        .value = {.type = REPORT_DOUBLE, .real = first->ratio},
+        .info = report_build_format(call->builder, "of '%.*s'",
+                                    SHOWN(nvtxt_slice_cut(texts[first->name], 200))),
+    };
+    report_build_speedup(call->builder, message, true, first->estimate);
+    report_build_focus(call->builder, message, &focus);
+    put_varied(call, message, list, count, texts);
+}
+
+static int look_at_names(const struct report_builtin_call *call, const struct durations *durations,
+                         const struct report_capture *capture, double elapsed) {
     struct nvtxt_slice *texts = report_name_texts(capture);
+    uint32_t *longest = longest_of_names(call);
     struct varied *list = calloc(capture->name_count + 1, sizeof(*list));
+    bool failed = !texts || !longest || !list;
     size_t count = 0;
-    for (uint32_t name = 0; list && texts && name < capture->name_count; name++) {
-        count += look_at_name(durations, name, elapsed, &list[count]);
+    for (uint32_t name = 0; !failed && name < capture->name_count; name++) {
+        bool varies = look_at_name(durations, name, elapsed, &list[count]);
+        list[count].longest = longest[name];
+        count += varies;
     }
-    if (list && texts && count > 0) {
+    if (!failed && count > 0) {
         qsort(list, count, sizeof(*list), by_estimate);
-        for (size_t i = 0; i < count && i < VARIATION_SHOWN; i++) {
-            say_varied(call, &list[i], texts[list[i].name]);
-        }
+        say_all(call, list, count, texts);
     }
-    int r = list && texts ? 0 : nvtxt_origin(-ENOMEM);
     free(list);
+    free(longest);
     free(texts);
-    return r;
+    return failed ? nvtxt_origin(-ENOMEM) : 0;
 }
 
 int report_rule_high_variation(const struct report_builtin_call *call) {
     const struct report_capture *capture = report_metrics_model(call->metrics)->capture;
     const struct report_metric *elapsed;
     struct durations durations = {0};
-    int r = need(call, "capture__time_elapsed.sum", &elapsed);
+    int r = report_rule_need(call, "capture__time_elapsed.sum", &elapsed);
     if (r != 0 || !elapsed) {
         return r;
     }
     r = collect(&durations, capture, report_metrics_scope(call->metrics));
-    r = r ?: say_all_varied(call, &durations, capture, (double)elapsed->value.u64);
+    r = r ?: look_at_names(call, &durations, capture, (double)elapsed->value.u64);
     free(durations.starts);
     free(durations.values);
     return r;
@@ -241,25 +335,113 @@ int report_rule_high_variation(const struct report_builtin_call *call) {
 
 // ---- TinyRanges ---------------------------------------------------------------------------------
 
+// Those of each name of the scope.
+struct tiny {
+    size_t count;
+    uint32_t first; // index of the event
+};
+
+static void say_tiny(const struct report_builtin_call *call, const struct tiny *most,
+                     size_t tiny_count, size_t count) {
+    struct report_builder *builder = call->builder;
+    const struct report_capture *capture = report_metrics_model(call->metrics)->capture;
+    struct nvtxt_slice name =
+        nvtxt_slice_cut(report_event_text(capture, &capture->events[most->first]), 200);
+    struct nvtxt_slice link = link_to(call, most->first, "such a one");
+    report_build_message(
+        builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Tiny ranges"),
+        report_build_format(builder,
+                            "%zu of %zu ranges (%.1f%%) last less than 1 us: what they measure is "
+                            "mostly their own cost. Most of them are '%.*s' (%zu): look at what is "
+                            "around %.*s, and mark a larger piece of work.",
+                            tiny_count, count,
+                            report_rule_percent((double)tiny_count, (double)count), SHOWN(name),
+                            most->count, SHOWN(link)));
+}
+
 int report_rule_tiny_ranges(const struct report_builtin_call *call) {
     const struct report_capture *capture = report_metrics_model(call->metrics)->capture;
     const struct report_scope *scope = report_metrics_scope(call->metrics);
-    size_t count = 0, tiny = 0;
+    struct tiny *of_names = calloc(capture->name_count + 1, sizeof(*of_names)), *most = of_names;
+    size_t count = 0, tiny_count = 0;
+    if (!of_names) {
+        return nvtxt_origin(-ENOMEM);
+    }
     for (size_t i = 0; i < scope->event_count; i++) {
         const struct report_event *event = &capture->events[scope->events[i]];
-        bool timed = report_is_timed(event);
+        struct tiny *tiny = &of_names[event->name];
+        bool timed = report_is_timed(event), is_tiny = timed && report_duration(event) < TINY_NS;
         count += timed;
-        tiny += timed && report_duration(event) < TINY_NS;
+        tiny_count += is_tiny;
+        tiny->first = is_tiny && tiny->count == 0 ? scope->events[i] : tiny->first;
+        tiny->count += is_tiny;
+        most = tiny->count > most->count ? tiny : most;
     }
-    if (count >= TINY_LEAST && tiny * 5 > count) {
-        report_build_message(
-            call->builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Tiny ranges"),
-            report_build_format(call->builder,
-                                "%zu of %zu ranges (%.1f%%) last less than 1 us: what they measure "
-                                "is mostly their own cost. Mark larger pieces of work.",
-                                tiny, count, percent_of((double)tiny, (double)count)));
+    if (count >= TINY_LEAST && tiny_count * 5 > count) {
+        say_tiny(call, most, tiny_count, count);
     }
+    free(of_names);
     return 0;
+}
+
+// ---- OutlierIterations --------------------------------------------------------------------------
+
+// Words that lead to the iteration of an instance; itself without one.
+static struct nvtxt_slice link_to_iteration(const struct report_builtin_call *call,
+                                            const struct report_instance *instance,
+                                            const char *words) {
+    const struct report_iterations *all = &report_metrics_model(call->metrics)->iterations;
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->list[i].number == instance->id.number) {
+            return link_to(call, all->list[i].event, words);
+        }
+    }
+    return nvtxt_slice_of(words);
+}
+
+static void say_outliers(const struct report_builtin_call *call, const struct report_metric *found,
+                         const struct report_metric *lengths, double median) {
+    struct report_builder *builder = call->builder;
+    const struct report_instance *longest = &lengths->instances[0];
+    for (size_t i = 1; i < lengths->instance_count; i++) {
+        const struct report_instance *one = &lengths->instances[i];
+        longest = one->value.u64 > longest->value.u64 ? one : longest;
+    }
+    unsigned long long count = found->value.u64;
+    struct nvtxt_slice middle = report_build_time(builder, median),
+                       length = report_build_time(builder, (double)longest->value.u64),
+                       link = link_to_iteration(call, longest, "the longest one");
+    size_t message = report_build_message(
+        builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Outlier iterations"),
+        report_build_format(builder,
+                            "%llu of %zu iterations %s longer than 1.5 x the median of %.*s. Look "
+                            "at %.*s (number %llu, %.*s): what does it do that the others do not? "
+                            "nvtxt-report stats -r nvtx_iteration_sum shows all.",
+                            count, lengths->instance_count, count == 1 ? "lasts" : "last",
+                            SHOWN(middle), SHOWN(link), (unsigned long long)longest->id.number,
+                            SHOWN(length)));
+    const struct report_focus_metric focus = {
+        .name = NVTXT_SLICE("iteration__outlier_count.sum"),
+        .has_value = true,
+        .value = found->value,
+        .severity = REPORT_FOCUS_HIGH,
+        .info = NVTXT_SLICE("iterations that last long"),
+    };
+    report_build_focus(builder, message, &focus);
+}
+
+int report_rule_outlier_iterations(const struct report_builtin_call *call) {
+    const struct report_metric *found, *lengths = NULL, *median = NULL;
+    int r = report_rule_need(call, "iteration__outlier_count.sum", &found);
+    if (r != 0 || !found || found->value.u64 == 0) {
+        return r;
+    }
+    r = report_rule_need(call, "iteration__time_duration_per_iteration.sum", &lengths);
+    r = r ?: report_rule_need(call, "iteration__time_duration.med", &median);
+    if (r == 0 && lengths && median && lengths->instance_count > 0) {
+        say_outliers(call, found, lengths, median->value.real);
+    }
+    return r;
 }
 
 // ---- WarmUp -------------------------------------------------------------------------------------
@@ -271,28 +453,25 @@ static wide twice_median(uint64_t *values, size_t count) {
     return (wide)lower + upper;
 }
 
-static struct nvtxt_slice warm_up_text(const struct report_builtin_call *call, uint64_t first,
-                                       size_t rest, wide twice) {
-    const struct report_value lasts = {.type = REPORT_U64, .u64 = first};
-    const struct report_value median = {.type = REPORT_DOUBLE, .real = (double)twice / 2};
-    struct nvtxt_buf text = {0}; // two times, one after the other
-    report_value_write(&text, &lasts, NVTXT_SLICE("ns"));
-    size_t len = text.len;
-    report_value_write(&text, &median, NVTXT_SLICE("ns"));
-    struct nvtxt_slice whole = report_build_format(
-        call->builder,
-        "The first iteration lasts %.*s, the median of the other %zu is %.*s. Leave it out of the "
-        "figures: --skip-iterations 1.",
-        (int)len, text.len ? text.data : "", rest, (int)(text.len - len),
-        text.len ? text.data + len : "");
-    call->builder->failed = call->builder->failed || nvtxt_buf_failed(&text);
-    nvtxt_buf_deinit(&text);
-    return whole;
+static void say_warm_up(const struct report_builtin_call *call,
+                        const struct report_metric *iterations, wide twice) {
+    const struct report_instance *first = &iterations->instances[0];
+    struct nvtxt_slice lasts = report_build_time(call->builder, (double)first->value.u64),
+                       median = report_build_time(call->builder, (double)twice / 2),
+                       link = link_to_iteration(call, first, "what it does");
+    report_build_message(
+        call->builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Warm-up"),
+        report_build_format(call->builder,
+                            "The first iteration lasts %.*s, the median of the other %zu is %.*s. "
+                            "Look at %.*s only once, and leave it out of the figures: "
+                            "--skip-iterations 1.",
+                            SHOWN(lasts), iterations->instance_count - 1, SHOWN(median),
+                            SHOWN(link)));
 }
 
 int report_rule_warm_up(const struct report_builtin_call *call) {
     const struct report_metric *iterations;
-    int r = need(call, "iteration__time_duration_per_iteration.sum", &iterations);
+    int r = report_rule_need(call, "iteration__time_duration_per_iteration.sum", &iterations);
     if (r != 0 || !iterations || iterations->instance_count < 2) {
         return r;
     }
@@ -308,8 +487,7 @@ int report_rule_warm_up(const struct report_builtin_call *call) {
     wide twice = twice_median(values, rest);
     free(values);
     if ((wide)first * 4 > twice * 3) {
-        report_build_message(call->builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Warm-up"),
-                             warm_up_text(call, first, rest, twice));
+        say_warm_up(call, iterations, twice);
     }
     return 0;
 }

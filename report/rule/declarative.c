@@ -15,7 +15,6 @@
 #include "report/rule/rules.h"
 #include "report/rule/scope_values.h"
 #include "report/rule/sql_guard.h"
-#include "report/rule/template.h"
 #include "report/section/check.h"
 #include "report/section/sections.h"
 #include "report/text/message.h"

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/buf.h"
 #include "protocol/base/origin.h"
 #include "report/rule/runner.h"
 

@@ -39,6 +39,10 @@ const char *report_level_name(enum report_level level) {
     return levels[level];
 }
 
+const char *report_level_word(enum report_level level) {
+    return level == REPORT_LEVEL_NONE ? "hint" : report_level_name(level);
+}
+
 const char *report_rule_kind_name(enum report_rule_kind kind) {
     return kinds[kind];
 }

@@ -56,7 +56,8 @@ struct report_focus_metric {
     struct nvtxt_slice info;
 };
 
-// All of `table` is in the memory of the results; its columns are MIXED.
+// All of `table` is in the memory of the results. Its columns are MIXED, but for numbers and times
+// of the program's own rules: these look as in other tables.
 struct report_shown_item; // report/section
 
 // How a rule wants a column to look; pages do so.
@@ -113,6 +114,7 @@ struct report_result {
 // The words of nvtxt-report(1): "no-issue", "optimization", "builtin", "high".
 const char *report_rule_status_name(enum report_rule_status status);
 const char *report_level_name(enum report_level level);
+const char *report_level_word(enum report_level level); // for people: of NONE "hint"
 const char *report_rule_kind_name(enum report_rule_kind kind);
 const char *report_focus_severity_name(enum report_focus_severity severity);
 

@@ -62,6 +62,7 @@ struct report_rules_wanted {
     bool none;
     // --since and --until, which queries see as :since and :until.
     int64_t since_ns, until_ns;
+    bool within; // --within names the ranges in which events start
     // Lines of logs before since_ns, counted; NULL: what is before the span is not known.
     const struct report_patterns *before;
     bool (*interrupted)(void); // asked now and then; NULL: never

@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "protocol/base/buf.h"
 #include "protocol/base/slice.h"
+#include "report/metric/metric.h"
 #include "report/text/fields.h"
 #include "store/value/arena.h"
 
@@ -97,6 +99,31 @@ extern const struct report_message_type report_rule_type;
 // All messages of a rule, the outermost first, for the manual page; NULL ends it.
 extern const struct report_message_type *const report_rule_types[];
 
+// ---- Texts --------------------------------------------------------------------------------------
+
+// Titles and messages of rules (nvtxt-rule(5), "TEXTS"): `{expr}` is a value, `{expr|unit}` a value
+// with its unit, `{{` a brace.
+struct report_rule_values;
+struct report_template;
+
+// Returns 0, NVTXT_WRONG with a fault, or -ENOMEM. `text` is borrowed.
+int report_template_parse(struct report_template **parsed, struct nvtxt_slice text,
+                          struct report_expression_fault *fault);
+void report_template_free(struct report_template *parsed); // NULL is fine
+
+// The n-th name of a metric in it, from 0; some may come more than once. NULL after the last.
+const char *report_template_name(const struct report_template *parsed, size_t n);
+
+// Appends the text to `out`; what has no value is "N/A". Returns 0 or -ENOMEM.
+int report_template_write(const struct report_template *parsed, struct report_rule_values *values,
+                          struct nvtxt_buf *out);
+
+// Appends a value: integers as digits, doubles to 3 decimals without zeros at the end. `unit` "ns":
+// the unit that fits, as in "1.5 ms"; "%": one decimal and the sign; any other after a blank;
+// empty: none.
+void report_value_write(struct nvtxt_buf *out, const struct report_value *value,
+                        struct nvtxt_slice unit);
+
 // ---- Rules in C ---------------------------------------------------------------------------------
 
 // The rules that are part of the program, because the language of rules cannot say them: those that
@@ -121,16 +148,29 @@ struct report_builtin {
 // All of them, by identifier; the last one has no identifier.
 extern const struct report_builtin report_builtins[];
 
-// Those of builtin_ranges.c and builtin_data.c.
+// Those of builtin_builds.c, builtin_data.c, builtin_logs.c, builtin_ranges.c, builtin_threads.c.
+int report_rule_builds(const struct report_builtin_call *call);
 int report_rule_clock_suspicion(const struct report_builtin_call *call);
 int report_rule_dominant_range(const struct report_builtin_call *call);
-int report_rule_error_burst(const struct report_builtin_call *call); // builtin_logs.c
+int report_rule_error_burst(const struct report_builtin_call *call);
 int report_rule_high_variation(const struct report_builtin_call *call);
+int report_rule_idle_gaps(const struct report_builtin_call *call);
+int report_rule_load_imbalance(const struct report_builtin_call *call);
 int report_rule_mixed_kinds(const struct report_builtin_call *call);
 int report_rule_no_iterations(const struct report_builtin_call *call);
+int report_rule_outlier_iterations(const struct report_builtin_call *call);
+int report_rule_serialized(const struct report_builtin_call *call);
 int report_rule_tiny_ranges(const struct report_builtin_call *call);
-int report_rule_builds(const struct report_builtin_call *call);
 int report_rule_warm_up(const struct report_builtin_call *call);
+
+// Sets "not applicable" when the metric is N/A; then `*metric` is NULL. Returns 0 or -ENOMEM.
+int report_rule_need(const struct report_builtin_call *call, const char *name,
+                     const struct report_metric **metric);
+
+// Of 100; 0 of nothing.
+static inline double report_rule_percent(double part, double whole) {
+    return whole > 0 ? 100 * part / whole : 0;
+}
 
 // ---- Names of --rule ----------------------------------------------------------------------------
 

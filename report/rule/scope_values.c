@@ -7,6 +7,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "report/rule/builder.h"
+#include "report/rule/rules_state.h"
+
 int report_rule_metric(const struct report_rule_values *values, const char *name,
                        const struct report_metric **metric) {
     *metric = values->lookup.find ? values->lookup.find(values->lookup.context, name) : NULL;
@@ -63,4 +66,15 @@ double report_rule_number(const struct report_value *value) {
     }
     assert(false);
     return NAN;
+}
+
+int report_rule_need(const struct report_builtin_call *call, const char *name,
+                     const struct report_metric **metric) {
+    int r = report_metrics_get(call->metrics, name, metric);
+    if (r == 0 && (*metric)->na) {
+        report_build_status(call->builder, REPORT_RULE_NOT_APPLICABLE,
+                            report_build_format(call->builder, "%s N/A: %s", name, (*metric)->na));
+        *metric = NULL;
+    }
+    return r;
 }

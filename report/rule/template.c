@@ -3,7 +3,7 @@
 // A text is a list of pieces: what stands before a value, the value's expression, and its unit. The
 // last piece has no expression. Braces that are doubled end a piece too, so that every piece is a
 // view of the text.
-#include "report/rule/template.h"
+#include "report/rule/rules_state.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -53,9 +53,13 @@ static size_t write_decimals(char text[REPORT_NUMBER], double value, int decimal
                          : snprintf(text, REPORT_NUMBER, "%.*f", decimals, value));
 }
 
-size_t report_number_real(char text[REPORT_NUMBER], double value) {
-    size_t len = write_decimals(text, value, 1);
+size_t report_number_fixed(char text[REPORT_NUMBER], double value, int decimals) {
+    size_t len = write_decimals(text, value, decimals);
     return isfinite(value) ? group_digits(text, len) : len;
+}
+
+size_t report_number_real(char text[REPORT_NUMBER], double value) {
+    return report_number_fixed(text, value, 1);
 }
 
 size_t report_number_short(char text[REPORT_NUMBER], double value, int decimals) {

@@ -18,6 +18,7 @@ const char *report_number_word(double value);
 size_t report_number_uint(char text[REPORT_NUMBER], uint64_t value);
 size_t report_number_int(char text[REPORT_NUMBER], int64_t value);
 size_t report_number_real(char text[REPORT_NUMBER], double value);
+size_t report_number_fixed(char text[REPORT_NUMBER], double value, int decimals); // with so many
 
 // At most `decimals` (1 or more), none of them a zero at the end: "0.5", "12". Without commas.
 size_t report_number_short(char text[REPORT_NUMBER], double value, int decimals);

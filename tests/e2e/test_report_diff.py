@@ -358,6 +358,7 @@ def test_check_has_a_case_and_commands_for_each_rule():
             equal([one.get("name") for one in found if one.find("failure") is not None],
                   [name for name, levels in worst.items() if levels & set(failing)])
             equal({one.get("classname") for one in found}, {store})
+            contains(text, "optimization: Load imbalance: The busiest of the 2 threads of process 100 works for")
             lines = report("check", "--format=github", "--fail-on", level, store)[1].splitlines()
             equal(len([line for line in lines if line.startswith("::error ")]),
                   sum(message["type"] in failing for rule in document["rules"]

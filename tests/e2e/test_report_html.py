@@ -195,10 +195,20 @@ def compare_metrics(shown, metrics):
         same_value(cell, metric["value"], metric.get("na"), name)
 
 
+def same_decimals(table):
+    """The numbers of each column have as many decimals and one unit."""
+    for column in zip(*[row.all("td") for row in table.all("tbody")[0].all("tr")]):
+        said = [cell.text().lstrip("<>-") for cell in column if cell["class"] == "n" and cell.text()]
+        shapes = {re.sub(r"^[\d,]+", "", re.sub(r"\d", "0", text)) for text in said
+                  if not text.startswith(("inf", "nan"))}
+        equal(len({re.sub(r"^0+", "", shape) for shape in shapes}) <= 1, True, said)
+
+
 def compare_instances(table, metric):
     """Rows of an id and a value: all instances, or the largest ones."""
     by_id = {str(at["id"]): at["value"] for at in metric["instances"]}
     rows = [row.all("td") for row in table.all("tr") if row.all("td", data_value=True)]
+    same_decimals(table)
     for cells in rows:
         same_value(cells[1], by_id.pop(cells[0].text()), None, metric["name"])
     return len(rows)
@@ -215,6 +225,7 @@ def compare_top(element, item):
     columns = [at["data-metric"] for at in element.all("th", data_metric=True)]
     equal(columns, [metric["name"] for metric in item["metrics"]])
     rows = element.all("tbody")[0].all("tr")
+    same_decimals(element.all("table")[0])
     least = None
     for row in rows:
         cells = row.all("td")
@@ -239,6 +250,7 @@ def compare_item(element, item):
                                               if at is not None])
     elif kind == "HistogramChart" and item.get("bins"):
         rows = element.all("tbody")[0].all("tr")
+        same_decimals(element.all("table")[0])
         equal([[number_of(cell["data-value"]) for cell in row.all("td")[:3]] for row in rows],
               [[at["from"], at["to"], at["count"]] for at in item["bins"]])
     elif kind == "FlameGraph" and not metrics:
@@ -287,31 +299,64 @@ def plain(text):
 def compare_rule(element, rule):
     """All texts and figures of a rule's result are in its article."""
     text = element.text()
-    status = "" if rule["status"] == "findings" else rule["status"]
+    status = "" if rule["status"] == "findings" else rule["status"].replace("-", " ")
     for part in (rule["name"], rule["description"], status, rule["reason"] or "", rule["output"]):
         contains(text, part)
-    messages = element.all("div", data_type=True)
+    # One is a paragraph, several are a table.
+    messages = element.all("tr" if len(rule["messages"]) > 1 else "p", data_type=True)
     equal([at["data-type"] for at in messages], [at["type"] for at in rule["messages"]])
     for at, message in zip(messages, rule["messages"]):
-        contains(at.text(), plain(message["title"]))
-        contains(at.text(), plain(message["text"]))
+        title, words = plain(message["title"]), plain(message["text"])
+        contains(at.text() if title != rule["name"] else text, title)
+        contains(at.text(), words)
+        if not words.lower().count(title.lower()) and title != rule["name"]:
+            equal(at.text().count(title), 1, "a title is said once")
     for estimate in rule["speedups"]:
         said = [float(at) for at in re.findall(r"([\d.]+) %", text)]
         equal(any(abs(at - estimate["percent"]) <= 0.051 for at in said), True, text)
     for metric in rule["focusMetrics"]:
         contains(text, metric["name"])
         contains(text, metric["info"])
-    tables = [at for at in element.all("table") if at["class"] != "focus"]
+    tables = [at for at in element.all("table") if at["class"] != "messages"]
     equal(len(tables), len(rule["tables"]))
     for at, table in zip(tables, rule["tables"]):
-        equal([head.text() for head in at.all("th")], table["header"])
-        cells = [[cell.text() for cell in row.all("td")] for row in at.all("tbody")[0].all("tr")]
+        equal([head.text() for head in at.all("th")], [title.removesuffix(" (ns)") for title in table["header"]])
+        # A number is exact in data-value; people see as many decimals in all of a column.
+        cells = [[cell.text() if cell["data-value"] is None else cell["data-value"] for cell in row.all("td")]
+                 for row in at.all("tbody")[0].all("tr")]
         equal(cells, [["" if cell is None else plain(cell) if isinstance(cell, str) else
                        json.dumps(cell) for cell in row] for row in table["rows"]])
+        same_decimals(at)
         contains(text, plain(table["title"]))
         contains(text, plain(table["description"]))
     for marker in rule["sourceMarkers"]:
         contains(text, "%s:%d: %s" % (marker["file"], marker["line"], plain(marker["text"])))
+
+
+def compare_line(root, rules):
+    """All findings in one line: how many, and a link to each."""
+    levels = ["error", "warning", "optimization"]
+    groups = [[] for _ in range(4)]
+    for rule in rules:
+        types = [message["type"] for message in rule["messages"]]
+        if rule["status"] == "findings":
+            groups[min(levels.index(at) for at in types if at in levels)].append(rule)
+        elif rule["status"] == "failed":
+            groups[3].append(rule)
+    counts = ["%d %s" % (len(group), word if len(group) == 1 else word.replace("rule", "rules", 1)
+                         if "rule" in word else word + "s")
+              for group, word in zip(groups, levels + ["rule that failed"]) if group]
+    found = sum(len(group) for group in groups[:3])
+    said = ("%d finding%s: " % (found, "" if found == 1 else "s") if found else
+            "No findings" + (", " if groups[3] else "")) + ", ".join(counts)
+    links = [(plain(rule["messages"][0]["title"]) if len(rule["messages"]) == 1 and rule["messages"][0]["title"]
+              else rule["name"], "#rule-" + rule["identifier"]) for group in groups for rule in group]
+    line = root.one("findings-line")
+    equal(sorted((at.text(), at["href"]) for at in line.all("a")), sorted(links))
+    equal(line.text(), said + (". " + " \u00b7 ".join(at.text() for at in line.all("a")) if links else ""))
+    order = [at["href"] for at in line.all("a")]
+    places = {"#rule-" + rule["identifier"]: number for number, group in enumerate(groups) for rule in group}
+    equal([places[at] for at in order], sorted(places[at] for at in order), "errors first")
 
 
 def compare_findings(root, *args):
@@ -320,6 +365,7 @@ def compare_findings(root, *args):
     shown = root.one("findings").all("article", data_rule=True, data_status=True)
     equal(sorted((at["data-rule"], at["data-status"]) for at in shown),
           sorted((rule["identifier"], rule["status"]) for rule in said))
+    compare_line(root, said)
     rules = {rule["identifier"]: rule for rule in said}
     for element in shown:
         compare_rule(element, rules[element["data-rule"]])
@@ -364,6 +410,9 @@ def check_page(*args, shown=()):
     compare_summary(root, *args)
     compare_findings(root, *args, *shown)
     compare_sections(root, *args, *shown)
+    for table in root.one("flame-graph").all("table"):
+        if "data-value" in str([cell.attributes for cell in table.all("td")]):
+            same_decimals(table)
     equal(root.all("html")[0]["data-cut"], None)
     return text, root
 
@@ -484,6 +533,7 @@ def test_links_in_texts_of_rules_lead_to_what_is_there():
         for name in ("Links", "Failing"):
             compare_rule(root.one("rule-" + name), said[name])
         equal(root.one("rule-Failing")["data-status"], "failed")
+        compare_line(root, said.values())
         equal([at.tag for at in article.walk() if at.tag in "biu"], [])
         links = {at.text(): at["href"] for at in article.all("a", href=True)}
         equal(links, {"the web": 'https://example.org/a?b=1&c="d"', "shown": "#section-CaptureStats",
@@ -498,6 +548,50 @@ def test_links_in_texts_of_rules_lead_to_what_is_there():
         links = {at.text(): at["href"] for at in root.one("rule-Links").all("a", href=True)}
         equal((links["line nine"], links["line eight"]), ("#line-0-1-9", "#source-0-1"))
         contains(root.one("line-0-1-9").text(), "RangePush, 0, 1")
+
+
+SEVERAL = """\
+Identifier: "Several" DisplayName: "Several things"
+Findings { Condition: "1" Type: Warning Title: "First" Message: "one" Speedup { Type: Global Expression: "12.25" }
+           Query { Sql: "SELECT 1.5 AS a, 2 AS b, 0.25 AS c UNION SELECT 10, 3, 7.125" } }
+Findings { Condition: "1" Type: Error Title: "Second thing" Message: "Second thing, told once" }
+Findings { Condition: "1" Type: Optimization Title: "Third" Message: "three"
+           Speedup { Type: Local Expression: "3" } }
+"""
+
+
+def test_several_messages_of_a_rule_are_one_table():
+    with Folder() as folder:
+        os.mkdir(folder.name("rules"))
+        folder.write("rules/several.rule", SEVERAL)
+        _, root = page("--section-folder", folder.name("rules"), f1(folder))
+        article = root.one("rule-Several")
+        equal([at.text() for at in article.walk() if re.fullmatch("h[1-6]", at.tag)], ["Several things"])
+        messages, table = article.all("table")
+        equal([[cell.text() for cell in row.all("th") + row.all("td")] for row in messages.all("tr")],
+              [["Level", "Finding", "What it says", "Estimated saving", "Of"],
+               ["warning", "First", "one", "12.3 %", "the whole"],
+               ["error", "", "Second thing, told once", "", ""],
+               ["optimization", "Third", "three", "3.0 %", "this range in isolation"]])
+        equal(table.all("caption")[0].text(), "First")
+        equal([[cell.text() for cell in row.all("td")] for row in table.all("tbody")[0].all("tr")],
+              [["1.5", "2", "0.250"], ["10.0", "3", "7.125"]])
+        equal(root.one("findings-line").text(), "1 finding: 1 error. Several things")
+        _, root = page("--section-folder", folder.name("rules"), "--apply-rules", "no", f1(folder, "again.sqlite"))
+        contains(root.one("findings-line").text(), "rules are not applied")
+
+
+def test_times_have_one_unit_and_are_exact():
+    with Folder() as folder:
+        lines = ["@RangeStartEnd, Start, End, Message"]
+        lines += ["RangeStartEnd, 0, %d, %s" % (end, name) for end, name in
+                  ((577123456, "a"), (1200000, "b"), (999, "c"))]
+        store = make_store(folder, "x.sqlite", folder.write("x.nvtxt", "\n".join(lines) + "\n"))
+        cells = {row.all("td")[0].text(): row.all("td")[1] for row in
+                 page(store)[1].one("section-RangeSummary").all("tr") if len(row.all("td")) > 2}
+        equal({name: (cell.text(), cell["data-value"], cell["title"]) for name, cell in cells.items()},
+              {":a": ("577.123 ms", "577123456", "577123456 ns"), ":b": ("1.200 ms", "1200000", "1200000 ns"),
+               ":c": ("<0.001 ms", "999", "999 ns")})
 
 
 def test_figures_that_are_no_numbers_are_named():

@@ -47,8 +47,8 @@ def test_the_package_has_its_rules():
                "messages", "speedups", "focusMetrics", "tables", "sourceMarkers", "proposals",
                "output"])
         equal(rules["LoadImbalance"]["status"], "findings")
-        equal(rules["LoadImbalance"]["kind"], "declarative")
-        equal(rules["DominantRange"]["kind"], "builtin")
+        equal(rules["LoadImbalance"]["kind"], "builtin")
+        equal(rules["DeepNesting"]["kind"], "declarative")
         equal(rules["WarmUp"]["status"], "not-applicable")
         for rule in rules.values():
             assert rule["status"] in STATUSES
@@ -131,8 +131,8 @@ def ranges(*rows):
     return lines + [call[3] for call in sorted(calls, key=lambda call: call[:3])]
 
 
-def judged(rule, lines, *options, sql=None):
-    """The status of one rule on a store of these lines, after a change of the store in SQL."""
+def result(rule, lines, *options, sql=None):
+    """What one rule says of a store of these lines, after a change of the store in SQL."""
     with Folder() as folder:
         path = folder.name("x.nvtxt")
         with open(path, "w") as file:
@@ -145,7 +145,16 @@ def judged(rule, lines, *options, sql=None):
             db.close()
         got = report("check", "--format=json", "--fail-on=error", "--rule", rule, *options, store)
         equal(got[0], 2 if rule == "InputErrors" and "findings" in got[1] else 0, got[2])
-        return json.loads(got[1])["rules"][0]["status"]
+        return json.loads(got[1])["rules"][0]
+
+
+def judged(rule, lines, *options, sql=None):
+    """The status of one rule; of what only gives a hint, the type of its message."""
+    found = result(rule, lines, *options, sql=sql)
+    hint = [message["type"] for message in found["messages"]] == ["none"]
+    equal(found["status"] == "findings", any(message["type"] in ("optimization", "warning", "error")
+                                             for message in found["messages"]))
+    return "hint" if hint else found["status"]
 
 
 STEPS = [(1, "step", i * 100, i * 100 + 10) for i in range(4)]
@@ -202,8 +211,131 @@ def test_each_rule_of_the_package_finds_what_it_is_for():
     elsewhere = ["Builds", "ErrorBurst"]  # test_report_builds.py, test_report_logs.py
     equal(sorted(elsewhere + [case[0] for case in cases]), PACKAGE)
     for rule, lines, options, sql, other, other_options, other_sql in cases:
-        equal((rule, judged(rule, lines, *options, sql=sql)), (rule, "findings"))
+        equal((rule, judged(rule, lines, *options, sql=sql)),
+              (rule, "hint" if rule == "NoIterations" else "findings"))
+        # A title is not said again in its text.
+        for message in result(rule, lines, *options, sql=sql)["messages"]:
+            equal(message["title"].lower() in message["text"].lower(), False, message)
         equal((rule, judged(rule, other, *other_options, sql=other_sql)), (rule, "no-issue"))
+
+
+def processes(*rows):
+    """NVTXT of push/pop ranges (process, thread, name, start, end)."""
+    lines = ["@RangePush, Time, ProcessId, ThreadId, Message", "@RangePop, Time, ProcessId, ThreadId"]
+    calls = [(start, 1, 'RangePush, %d, %d, %d, "%s"' % (start, pid, tid, name)) for pid, tid, name, start, end in rows]
+    calls += [(end, 0, "RangePop, %d, %d, %d" % (end, pid, tid)) for pid, tid, name, start, end in rows]
+    return lines + [call[2] for call in sorted(calls)]
+
+
+def row_of(lines, name):
+    """The row of the longest range of a name, as events has it."""
+    with Folder() as folder:
+        store = make_store(folder, "x.sqlite", folder.write("x.nvtxt", "\n".join(lines) + "\n"))
+        events = json.loads(report("events", "--format=json", store)[1])["events"]
+        return max((event for event in events if event["message"] == name),
+                   key=lambda event: int(event["duration"]))["row"]
+
+
+def test_threads_are_compared_with_those_of_their_process():
+    # Strangers that share a store have no load to share, unless somebody names what they do together.
+    strangers = processes((7, 1, "step", 0, 100), (8, 2, "step", 0, 10))
+    equal(judged("LoadImbalance", strangers), "no-issue")
+    found = result("LoadImbalance", strangers, "--within", "step")
+    equal(found["status"], "findings")
+    contains(found["messages"][0]["text"], "The busiest of the 2 threads in the ranges of --within works for 100 ns, "
+             "their average is 55 ns")
+    equal((found["speedups"][0]["type"], found["speedups"][0]["percent"]), ("global", 45))
+    equal(judged("LoadImbalance", strangers, "--within", "none"), "no-issue")
+    # One process: a message and no table.
+    lines = processes((7, 1, "long", 0, 100), (7, 2, "short", 0, 20), (8, 3, "alone", 0, 200))
+    found = result("LoadImbalance", lines)
+    equal((len(found["messages"]), found["tables"]), (1, []))
+    text = found["messages"][0]["text"]
+    contains(text, "The busiest of the 2 threads of process 7 works for 100 ns, their average is 60 ns")
+    contains(text, "@range:%d:longest range@, 'long' (100 ns)" % row_of(lines, "long"))
+    # The estimate is of the elapsed time of all, 200 ns.
+    equal(found["speedups"], [{"message": 0, "type": "global", "percent": 20}])
+    named = result("LoadImbalance", ["@SetProcessName, ProcessId, Name", "SetProcessName, 7, trainer"] + lines)
+    contains(named["messages"][0]["text"], "threads of process 7 'trainer' works")
+    # Several: one message with a table, the worst first.
+    lines += processes((9, 4, "worst", 0, 150), (9, 5, "short", 0, 10))[2:]
+    found = result("LoadImbalance", lines)
+    equal(len(found["messages"]), 1)
+    contains(found["messages"][0]["text"], "In 2 processes some threads have much more to do than the others. "
+             "The worst: the busiest of the 2 threads of process 9 works for 150 ns")
+    table, = found["tables"]
+    equal(table["header"], ["Process", "Threads", "Busiest (ns)", "Average (ns)", "Estimate (%)"])
+    equal([row[1:] for row in table["rows"]], [[2, 150, 80, 35], [2, 100, 60, 20]])
+    equal(table["rows"][0][0], "@range:%d:9@" % row_of(lines, "worst"))
+    equal(found["speedups"], [{"message": 0, "type": "global", "percent": 35}])
+
+
+def varying(names):
+    """Ten ranges of each name: nine of 100 ns, and one that is the longer the later the name."""
+    rows, at = [], 0
+    for number in range(names):
+        for i in range(10):
+            length = 200 + 100 * number if i == 9 else 100
+            rows.append((7, 1, "n%02d" % number, at, at + length))
+            at += length
+    return processes(*rows), at
+
+
+def test_names_that_vary_are_one_finding():
+    lines, elapsed = varying(12)
+    found = result("HighVariation", lines)
+    equal((len(found["messages"]), len(found["speedups"])), (1, 1))
+    contains(found["messages"][0]["text"], "12 names have ranges of very different length; most is to be saved at "
+             "':n11': the longest of its 10 ranges lasts 1.30 us, their median is 100 ns")
+    contains(found["messages"][0]["text"], "@range:%d:the longest one@" % row_of(lines, "n11"))
+    table, = found["tables"]
+    equal(table["header"], ["Name", "Count", "Median (ns)", "Longest (ns)", "Variation (%)", "Estimate (%)"])
+    equal(len(table["rows"]), 10)
+    equal(table["rows"][0][0], "@range:%d::n11@" % row_of(lines, "n11"))
+    equal([row[1:4] for row in table["rows"]], [[10, 100, 1300 - 100 * i] for i in range(10)])
+    for row, saved in zip(table["rows"], range(1200, 200, -100)):
+        equal(abs(row[5] - 100 * saved / elapsed) < 1e-9, True, row)
+    equal(found["speedups"][0]["percent"], table["rows"][0][5])
+    found = result("HighVariation", varying(1)[0])
+    contains(found["messages"][0]["text"], "':n00': the longest of its 10 ranges lasts 200 ns")
+    equal([row[0].split(":", 2)[2] for row in found["tables"][0]["rows"]], [":n00@"])
+    # An at sign would end the link.
+    found = result("HighVariation", [line.replace("n00", "n@0") for line in varying(1)[0]])
+    equal(found["tables"][0]["rows"][0][0], ":n@0")
+
+
+def test_what_could_be_faster_leads_to_a_range():
+    for rule, lines, options, name in (
+            ("IdleGaps", ranges((1, "a", 0, 50), (1, "b", 90, 100)), (), "b"),
+            ("Serialized", ranges((1, "a", 0, 60), (2, "b", 60, 100)), (), "a"),
+            ("DominantRange", ranges((1, "a", 0, 51), (1, "b", 51, 100)), (), "a"),
+            ("OutlierIterations", ranges(*STEPS, (1, "step", 900, 916)), ("--iterations=step",), "step"),
+            ("WarmUp", ranges((1, "step", 0, 16), *STEPS[1:]), ("--iterations=step",), "step")):
+        message, = result(rule, lines, *options)["messages"]
+        contains(message["text"], "@range:%d:" % row_of(lines, name))
+
+
+def test_rows_of_another_store_are_times():
+    """The rows of a link are those of the first store."""
+    with Folder() as folder:
+        lines = "\n".join(ranges((1, "a", 1000, 1060), (2, "b", 1060, 1100))) + "\n"
+        first = make_store(folder, "a.sqlite", folder.write("a.nvtxt", "ProcessId = 1\n"))
+        second = make_store(folder, "b.sqlite", folder.write("b.nvtxt", lines))
+        _, rules = checked(0, "--rule=Serialized", first, second)
+        contains(rules["Serialized"]["messages"][0]["text"], "Look at @time:1000:the longest range@")
+
+
+def test_a_hint_is_no_finding():
+    with Folder() as folder:
+        store = make_store(folder, "x.sqlite", folder.write("x.nvtxt", "\n".join(ranges(*STEPS)) + "\n"))
+        for level in "optimization", "ok":
+            document, rules = checked(0, "--rule=NoIterations", "--fail-on", level, store)
+            equal(document["worst"], None)
+            equal((rules["NoIterations"]["status"], rules["NoIterations"]["messages"][0]["type"]), ("no-issue", "none"))
+        for form, line in (("text", "    hint: No iterations: Figures by iteration need"),
+                           ("markdown", "  - hint: **No iterations** Figures by iteration need")):
+            contains(report("check", "--rule=NoIterations", "--format", form, store)[1], line)
+        equal(report("check", "--rule=NoIterations", "--format=github", store)[1], "")
 
 
 QUERIES = [

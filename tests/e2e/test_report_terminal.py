@@ -201,7 +201,8 @@ def test_the_screen_without_a_command_has_25_lines():
     with Folder() as folder:
         stores = [make_store(folder, name + ".sqlite", folder.write(name, (
             "@RangeStartEnd, Start, End, Message\n@RangePush, Time, Message\n@RangePop, Time\n"
-            "%sNothing, 1\nRangePush, 1, a\nRangePop, 2\n" % lines)), status=1) for name in "pqr"]
+            "%sNothing, 1\nRangePush, 1, a\nRangePop, 2\nRangePush, 5000000, b\nRangePop, 5000001\n"
+            "RangePush, 5000002, open\n" % lines)), status=1) for name in "pqr"]
         for columns in (60, 80, 120):
             for some in (stores[:1], stores[:2], stores):
                 env = {"NVTXT_STORE": stores[0]}

@@ -9,7 +9,6 @@
 #include "report/rule/rules.h"
 #include "report/rule/rules_state.h"
 #include "report/rule/scope_values.h"
-#include "report/rule/template.h"
 #include "report/table/links.h"
 #include "tests/unit/report_kit.h"
 

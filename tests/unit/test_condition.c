@@ -9,8 +9,8 @@
 
 #include "report/metric/metric.h"
 #include "report/model/model.h"
+#include "report/rule/rules_state.h"
 #include "report/rule/scope_values.h"
-#include "report/rule/template.h"
 #include "tests/unit/report_kit.h"
 
 static const struct report_instance instances[] = {

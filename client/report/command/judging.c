@@ -72,6 +72,7 @@ static int check(const struct report_job *job, const struct report_rules *rules,
         .none = options->no_rules,
         .since_ns = job->since_ns,
         .until_ns = job->until_ns,
+        .within = options->selection.within_count > 0 && !options->selection.within_none,
         .interrupted = signals_came,
     };
     return report_rules_check(rules, wanted, sentence);

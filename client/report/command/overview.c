@@ -156,8 +156,10 @@ static void put_finding(struct report_job *job, const struct report_rule_message
         return;
     }
     nvtxt_out_format(&line, "%s: ", report_level_name(message->level));
-    report_link_write(&line, message->text.len > 0 ? message->text : message->title,
-                      nvtxt_out_slice);
+    report_link_write(&line, message->title, nvtxt_out_slice);
+    nvtxt_out_slice(&line, message->title.len > 0 && message->text.len > 0 ? NVTXT_SLICE(": ")
+                                                                           : NVTXT_SLICE(""));
+    report_link_write(&line, message->text, nvtxt_out_slice);
     const struct report_screen *screen = report_screen_of(out);
     char shown[4 * REPORT_SCREEN_MOST];
     size_t width = screen ? screen->width - 2 : REPORT_SCREEN_MOST;
