@@ -114,10 +114,19 @@ class Flame extends Picture {
         this.context.fillRect(x, y + 1, Math.max(left + width - x, 0.5), this.rowHeight - 2);
     }
 
+    // What is in a box and on it; another picture of paths has its own.
+    colorsOf(node) {
+        const dim = (!node.count && !node.open) || (this.matches && !this.matches[node.name]);
+        return this.palette.shown(this.theme, dim) || this.palette.ofName(node.name);
+    }
+
+    labelOf(node) {
+        return this.capture.names[node.name][1];
+    }
+
     drawBox(node, x, y, width) {
         const { context } = this;
-        const dim = (!node.count && !node.open) || (this.matches && !this.matches[node.name]);
-        const colors = this.palette.shown(this.theme, dim) || this.palette.ofName(node.name);
+        const colors = this.colorsOf(node);
         const left = Math.max(x, -2);
         const right = Math.min(x + width, this.width + 2);
         context.fillStyle = colors.fill;
@@ -129,7 +138,7 @@ class Flame extends Picture {
         }
         if (node.open) this.hatch(left, y + 1, right - left - 1, this.rowHeight - 2, colors.text);
         const inset = Math.max(left, 0);
-        this.label(this.capture.names[node.name][1], inset + 4, y + this.rowHeight / 2 + 0.5, right - inset - 8, colors.text);
+        this.label(this.labelOf(node), inset + 4, y + this.rowHeight / 2 + 0.5, right - inset - 8, colors.text);
     }
 
     outline(node) {
