@@ -244,7 +244,9 @@ def test_the_flame_graph_has_the_paths_of_both_sides():
             equal(change, "new" if not was else "gone" if not now else "more" if now[1] > was[1]
                   else "less" if now[1] < was[1] else "same", path)
             equal(percent, 100 * (now[1] - was[1]) / was[1] if was and now and was[1] else None, path)
-        equal(list(rows)[0], "all", "the largest change first")
+        changes = [abs(now - was) for _, _, _, now, _, was in rows.values()]
+        equal(changes, sorted(changes, reverse=True), "the largest change first")
+        equal(list(rows)[:3], ["all", "all;a", "all;gone"])
 
 
 def test_long_and_deep_paths_are_cut():

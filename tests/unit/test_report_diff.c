@@ -350,16 +350,16 @@ static void join(const struct report_kit_event *base, size_t base_count,
 
 Test(report_diff, paths_are_joined_by_their_texts) {
     const struct report_kit_event base[] = {
-        KIT_RANGE(1, "gone", 0, 10), KIT_RANGE(1, "all", 10, 110), KIT_RANGE(1, "a", 20, 60),
-        KIT_RANGE(1, "old", 70, 80), KIT_RANGE(1, "a", 200, 205),
+        KIT_RANGE(1, "gone", 0, 10), KIT_RANGE(1, "deep", 2, 5),  KIT_RANGE(1, "all", 10, 110),
+        KIT_RANGE(1, "a", 20, 60),   KIT_RANGE(1, "old", 70, 80), KIT_RANGE(1, "a", 200, 205),
     };
     const struct report_kit_event new[] = {
         KIT_RANGE(1, "all", 0, 120), KIT_RANGE(1, "fresh", 5, 10), KIT_RANGE(1, "a", 20, 80),
         KIT_RANGE(1, "D:a", 90, 91), // a domain has a stack of its own
     };
     double percent = 7;
-    join(base, 5, new, 4);
-    cr_expect(paths.new_count == 4 && paths.count == 7 && paths.width == 121);
+    join(base, 6, new, 4);
+    cr_expect(paths.new_count == 4 && paths.count == 8 && paths.width == 121);
     const struct report_diff_path *path = path_of("all;a");
     cr_expect(path->base.self == 40 && path->new.self == 60 && path->base.count == 1);
     cr_expect(report_diff_path_change(path, &percent));
@@ -372,6 +372,7 @@ Test(report_diff, paths_are_joined_by_their_texts) {
     path = path_of("all;old");
     cr_expect(!report_diff_path_has(&path->new) && path->base.self == 10);
     cr_expect(path_of("a")->base.self == 5 && path_of("gone")->base.total == 10);
+    cr_expect_eq(path_of("gone;deep")->base.self, 3);
     report_diff_paths_deinit(&paths);
 }
 
