@@ -55,7 +55,7 @@ _nvtxt_list() {
 
 _nvtxt_report_value() { # the values of an option of nvtxt-report; false: it has no list of them
     case $prev in
-    --format) _nvtxt_words text csv tsv json jsonl markdown junit github ;;
+    --format) _nvtxt_words text csv tsv json jsonl markdown junit github html ;;
     -r | --report) _nvtxt_list reports ;;
     --section) _nvtxt_list sections ;;
     --set) _nvtxt_list sets ;;

@@ -29,6 +29,7 @@
 //     report_section_show()     a section of it     report_render_section()
 //     report_rules_apply()      the results of it   report_render_rule_text(), ...
 //     report_page_write()       a page of all
+//     report_diff_page_write()  a page of two, after report_diff_init()
 //     report_serve_line()       the answer to a line of a script
 //
 // Who makes a thing frees it, in the reverse order; what is made later borrows from what was made
@@ -37,6 +38,7 @@
 // report_messages, with the place.
 #pragma once
 
+#include "report/diffpage/diffpage.h"
 #include "report/load/load.h"
 #include "report/metric/metric.h"
 #include "report/model/model.h"

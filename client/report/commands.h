@@ -35,11 +35,14 @@ enum report_format {
     REPORT_MARKDOWN,
     REPORT_JUNIT,
     REPORT_GITHUB,
+    REPORT_PAGE, // html
 };
 
 #define REPORT_PLAIN (1 << REPORT_TEXT | 1 << REPORT_JSON)
 #define REPORT_CI (REPORT_PLAIN | 1 << REPORT_MARKDOWN | 1 << REPORT_JUNIT | 1 << REPORT_GITHUB)
 #define REPORT_TABLE (REPORT_PLAIN | 1 << REPORT_CSV | 1 << REPORT_TSV | 1 << REPORT_MARKDOWN)
+
+#define REPORT_COMPARED (REPORT_CI | 1 << REPORT_PAGE)
 
 #define REPORT_TABLE_OF_EVENTS                                                                     \
     (REPORT_PLAIN | 1 << REPORT_CSV | 1 << REPORT_TSV | 1 << REPORT_JSONL)
@@ -65,7 +68,7 @@ enum report_format {
       "one page, for browsers")                                                                    \
     X(REPORT_CHECK, "check", check, REPORT_CI, "STORE...", 0, SIZE_MAX,                            \
       "rules alone, for timers and CI")                                                            \
-    X(REPORT_DIFF, "diff", diff, REPORT_CI, "BASE NEW", 2, 2,                                      \
+    X(REPORT_DIFF, "diff", diff, REPORT_COMPARED, "BASE NEW", 2, 2,                                \
       "what changed between two stores, a verdict")                                                \
     X(REPORT_LIST, "list", list, REPORT_PLAIN | 1 << REPORT_MARKDOWN,                              \
       "sections|sets|rules|metrics|reports", 1, 1, "what there is")                                \

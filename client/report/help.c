@@ -43,7 +43,7 @@ static const char *formats_of(const struct report_command *command) {
     if (command->bit == REPORT_HTML) {
         return "HTML";
     }
-    for (int i = REPORT_TEXT; i <= REPORT_GITHUB; i++) {
+    for (int i = REPORT_TEXT; i <= REPORT_PAGE; i++) {
         if (command->formats >> i & 1) {
             len += (size_t)snprintf(out + len, sizeof(out) - len, "%s%s", len ? ", " : "",
                                     report_format_name((enum report_format)i));

@@ -140,7 +140,7 @@ static int choose(const struct nvtxt_option_value *value, const char *const *nam
     }
 
 CHOICE(take_format, enum report_format, "text", "csv", "tsv", "json", "jsonl", "markdown", "junit",
-       "github")
+       "github", "html")
 CHOICE(take_aggregate, bool, "instances", "operands")
 CHOICE(take_apply, bool, "yes", "no")
 CHOICE(take_scope, enum report_scope_kind, "capture", "process", "thread", "name", "iteration")
@@ -275,7 +275,8 @@ const struct report_option report_options_table[] = {
      SELECTS | REPORT_NVTX_STATE,
      "SIZE",
      "the most memory for events (default: 1G)"},
-    {OTHER("format", format, take_format, "text, csv, tsv, json, jsonl, markdown, junit or github"),
+    {OTHER("format", format, take_format,
+           "text, csv, tsv, json, jsonl, markdown, junit, github or html"),
      HAS_FORMATS, "FORMAT", "one of the formats above"},
     {{"csv", 0, NVTXT_OPTION_FLAG, .at = AT(csv)}, HAS_FORMATS, NULL, "the same as --format csv"},
     {{"output", 'o', NVTXT_OPTION_TEXT, .at = AT(output)},

@@ -17,8 +17,8 @@
 #define MAX_EVENTS 2000000
 
 const char *report_format_name(enum report_format format) {
-    static const char *const names[] = {"text",  "csv",      "tsv",   "json",
-                                        "jsonl", "markdown", "junit", "github"};
+    static const char *const names[] = {"text",     "csv",   "tsv",    "json", "jsonl",
+                                        "markdown", "junit", "github", "html"};
     return names[format];
 }
 
@@ -96,6 +96,20 @@ static enum outcome check_format(struct report_options *options, struct term *te
     }
     term_say(term, "%s has no format %s; it is for %s", options->command->name,
              report_format_name(options->format), list_commands(commands, sizeof(commands), takes));
+    return refuse(term, options->command);
+}
+
+// A page on a terminal would only be a wall of text.
+static enum outcome check_page(const struct report_options *options, struct term *term) {
+    bool to_stdout = !options->output || strcmp(options->output, "-") == 0;
+    if (options->format != REPORT_PAGE || !to_stdout || !isatty(STDOUT_FILENO)) {
+        return 0;
+    }
+    term_say(term,
+             "a page is for a browser, not for a terminal: write it to a file, as in "
+             "'%s %s --format html -o %s.html %s'",
+             term->program, options->command->name, options->command->name,
+             options->command->words);
     return refuse(term, options->command);
 }
 
@@ -204,6 +218,7 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
     r = r ?: take_stores(options, term);
     r = r ?: check_words(options, term);
     r = r ?: check_selection(options, term);
+    r = r ?: check_page(options, term);
     options->has_format = is_seen(parser.options.seen, "format");
     options->is_bare = !options->named && has_no_sections(parser.options.seen) &&
                        !is_seen(parser.options.seen, "iterations"); // their section is shown

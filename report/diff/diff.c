@@ -37,6 +37,7 @@ static void put_row(struct report_diff *diff, struct comparison *c,
         .name = one->name,
         .kind = one->kind,
         .change = base ? REPORT_DIFF_REMOVED : REPORT_DIFF_ADDED,
+        .sides = {base, new},
     };
     if (base) {
         row->base = base->side;

@@ -39,6 +39,7 @@ struct report_diff_row {
     enum report_diff_change change;
     size_t runs_needed; // UNDECIDED: with so many ranges on each side it would be decided
     bool decides;       // has a share of BASE's time that counts for the verdict
+    const struct report_durations_of *sides[2]; // of BASE and NEW; NULL: that side lacks the name
 };
 
 #define REPORT_DIFF_REASON 1024
@@ -71,3 +72,19 @@ void report_diff_judge(struct report_diff_row *row, const struct report_duration
 // continuity; 0 when all values are equal. Both arrays are sorted, and not empty.
 double report_diff_mann_whitney(const uint64_t *base, size_t base_count, const uint64_t *new,
                                 size_t new_count);
+
+// ---- Its histograms (bins.c) --------------------------------------------------------------------
+
+// How the durations of a name that both sides have are spread: over one axis for both, which is
+// logarithmic, from the shortest to the longest duration of both sides. Bin i begins at low *
+// (high / low)^(i / 24), where a low of 0 counts as 1; all shorter ones are in the first bin. If
+// all are equal, they are in the bin in the middle.
+#define REPORT_DIFF_BINS 24
+
+struct report_diff_bins {
+    uint64_t low, high;                 // ns
+    size_t counts[2][REPORT_DIFF_BINS]; // of BASE and NEW
+};
+
+void report_diff_bins_fill(struct report_diff_bins *bins, const struct report_durations_of *base,
+                           const struct report_durations_of *new);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "protocol/base/origin.h"
+#include "report/page/html.h"
 
 #define FULL ((size_t)64 << 10) // of the buffer
 
@@ -31,44 +32,7 @@ static const struct report_event *event_of(const struct data *data, size_t item)
     return &data->model->capture->events[data->items->items[item].event];
 }
 
-// ---- JSON in a script ---------------------------------------------------------------------------
-
-static const char *escape_of(struct nvtxt_slice json, size_t at, size_t *len) {
-    static const char separator[] = "\xE2\x80";
-    *len = 1;
-    switch (json.data[at]) {
-    case '<':
-        return "\\u003C";
-    case '>':
-        return "\\u003E";
-    case '&':
-        return "\\u0026";
-    case '\xE2':
-        *len = 3;
-        if (json.len - at < 3 || memcmp(json.data + at, separator, 2) != 0) {
-            return NULL;
-        }
-        return json.data[at + 2] == '\xA8'   ? "\\u2028"
-               : json.data[at + 2] == '\xA9' ? "\\u2029"
-                                             : NULL;
-    default:
-        return NULL;
-    }
-}
-
-void page_script_json(struct nvtxt_out *out, struct nvtxt_slice json) {
-    size_t from = 0, len;
-    for (size_t at = 0; at < json.len;) {
-        const char *escape = escape_of(json, at, &len);
-        if (escape) {
-            nvtxt_out_bytes(out, json.data + from, at - from);
-            nvtxt_out_slice(out, nvtxt_slice_of(escape));
-            from = at + len;
-        }
-        at += escape ? len : 1;
-    }
-    nvtxt_out_bytes(out, json.data + from, json.len - from);
-}
+// ---- The buffer ---------------------------------------------------------------------------------
 
 static void drain(struct data *data) {
     page_script_json(data->out, (struct nvtxt_slice){data->buffer.data, data->buffer.len});

@@ -5,6 +5,7 @@
 #include "report/page/timeline.h"
 
 #include "protocol/base/origin.h"
+#include "report/page/html.h"
 
 // Names that no item has get the next numbers.
 static void put_names(struct report_json *json, const struct report_capture *capture,

@@ -5,6 +5,7 @@
 #include "report/page/html.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "protocol/base/utf8.h"
 #include "report/table/number.h"
@@ -132,4 +133,73 @@ void page_bar(struct nvtxt_out *out, double value, double most) {
         "<svg class=\"bar\" viewBox=\"0 0 " BAR " 12\" width=\"" BAR
         "\" height=\"12\" aria-hidden=\"true\"><rect width=\"%.1f\" height=\"12\"/></svg>",
         part * 160);
+}
+
+// ---- The page -----------------------------------------------------------------------------------
+
+static const char *escape_of(struct nvtxt_slice json, size_t at, size_t *len) {
+    static const char separator[] = "\xE2\x80";
+    *len = 1;
+    switch (json.data[at]) {
+    case '<':
+        return "\\u003C";
+    case '>':
+        return "\\u003E";
+    case '&':
+        return "\\u0026";
+    case '\xE2':
+        *len = 3;
+        if (json.len - at < 3 || memcmp(json.data + at, separator, 2) != 0) {
+            return NULL;
+        }
+        return json.data[at + 2] == '\xA8'   ? "\\u2028"
+               : json.data[at + 2] == '\xA9' ? "\\u2029"
+                                             : NULL;
+    default:
+        return NULL;
+    }
+}
+
+void page_script_json(struct nvtxt_out *out, struct nvtxt_slice json) {
+    size_t from = 0, len;
+    for (size_t at = 0; at < json.len;) {
+        const char *escape = escape_of(json, at, &len);
+        if (escape) {
+            nvtxt_out_bytes(out, json.data + from, at - from);
+            nvtxt_out_slice(out, nvtxt_slice_of(escape));
+            from = at + len;
+        }
+        at += escape ? len : 1;
+    }
+    nvtxt_out_bytes(out, json.data + from, json.len - from);
+}
+
+void page_policy(struct nvtxt_out *out, const char *script_hash, const char *style_hash) {
+    nvtxt_out_format(out,
+                     "default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; "
+                     "base-uri 'none'; form-action 'none'",
+                     script_hash, style_hash);
+}
+
+// The place of two equal bytes, or the length.
+static size_t find_pair(struct nvtxt_slice text, size_t from, char byte) {
+    for (size_t i = from; i + 1 < text.len; i++) {
+        if (text.data[i] == byte && text.data[i + 1] == byte) {
+            return i;
+        }
+    }
+    return text.len;
+}
+
+void page_fill(struct nvtxt_out *out, struct nvtxt_slice page,
+               void (*put)(void *context, struct nvtxt_slice place), void *context) {
+    size_t at = 0;
+    while (at < page.len && !out->error) {
+        size_t open = find_pair(page, at, '{'), close = find_pair(page, open, '}');
+        nvtxt_out_bytes(out, page.data + at, open - at);
+        if (close < page.len) {
+            put(context, (struct nvtxt_slice){page.data + open + 2, close - open - 2});
+        }
+        at = close < page.len ? close + 2 : page.len;
+    }
 }

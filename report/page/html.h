@@ -49,3 +49,14 @@ void page_end_fact(struct nvtxt_out *out);
 
 // A bar as long as value / most, from 0 to 1; hidden from those who have the number as text.
 void page_bar(struct nvtxt_out *out, double value, double most);
+
+// Copies JSON so that it may stand in a script element.
+void page_script_json(struct nvtxt_out *out, struct nvtxt_slice json);
+
+// What the page lets a browser do: run that script, use that style, and ask for nothing. The hashes
+// are those of page/embed.
+void page_policy(struct nvtxt_out *out, const char *script_hash, const char *style_hash);
+
+// Writes a page, whose places are names such as `{{title}}`: `put` writes what belongs there.
+void page_fill(struct nvtxt_out *out, struct nvtxt_slice page,
+               void (*put)(void *context, struct nvtxt_slice place), void *context);

@@ -29,10 +29,7 @@ static void put_cut(struct writer *writer) {
 }
 
 static void put_policy(struct writer *writer) {
-    nvtxt_out_format(writer->out,
-                     "default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; "
-                     "base-uri 'none'; form-action 'none'",
-                     page_assets_script_hash, page_assets_style_hash);
+    page_policy(writer->out, page_assets_script_hash, page_assets_style_hash);
 }
 
 static void put_heading(struct writer *writer) {
@@ -287,34 +284,12 @@ static const struct {
 
 // ---- The page -----------------------------------------------------------------------------------
 
-// The place of two equal bytes, or the length.
-static size_t find_pair(struct nvtxt_slice text, size_t from, char byte) {
-    for (size_t i = from; i + 1 < text.len; i++) {
-        if (text.data[i] == byte && text.data[i + 1] == byte) {
-            return i;
-        }
-    }
-    return text.len;
-}
-
-static void put_place(struct writer *writer, struct nvtxt_slice name) {
+static void put_place(void *context, struct nvtxt_slice name) {
+    struct writer *writer = context;
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         if (nvtxt_slice_equal(nvtxt_slice_of(places[i].name), name)) {
             places[i].put(writer);
         }
-    }
-}
-
-static void put_page(struct writer *writer) {
-    struct nvtxt_slice text = page_assets_page;
-    size_t at = 0;
-    while (at < text.len && !writer->out->error) {
-        size_t open = find_pair(text, at, '{'), close = find_pair(text, open, '}');
-        nvtxt_out_bytes(writer->out, text.data + at, open - at);
-        if (close < text.len) {
-            put_place(writer, (struct nvtxt_slice){text.data + open + 2, close - open - 2});
-        }
-        at = close < text.len ? close + 2 : text.len;
     }
 }
 
@@ -339,7 +314,7 @@ int report_page_write(struct nvtxt_out *out, const struct report_page *page, siz
         r = writer.flame.error;
     }
     if (r == 0) {
-        put_page(&writer);
+        page_fill(out, page_assets_page, put_place, &writer);
     }
     nvtxt_out_deinit(&writer.flame);
     *single = writer.single;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parts of a page: what the build puts into the program, summaries, findings, sections, and the
-// links in texts of rules. Only this room includes it.
+// links in texts of rules. Only this room includes it, and report/diffpage for its assets.
 #pragma once
 
 #include "protocol/base/slice.h"
@@ -11,6 +11,11 @@
 // `{{title}}`, its style and its script, and what the policy of the page calls them.
 extern const struct nvtxt_slice page_assets_page, page_assets_style, page_assets_script;
 extern const char page_assets_style_hash[], page_assets_script_hash[]; // "sha256-…"
+
+// The same of the page of nvtxt-report diff, which report/diffpage writes.
+extern const struct nvtxt_slice page_assets_diff_page, page_assets_diff_style;
+extern const struct nvtxt_slice page_assets_diff_script;
+extern const char page_assets_diff_style_hash[], page_assets_diff_script_hash[];
 
 // A text of a rule (nvtxt-rule(5), "LINKS") in <bdi>; what it links to is a link where the page or
 // the web has it, else its text.

@@ -130,9 +130,6 @@ bool page_has_utc_base(const struct report_capture *capture);
 int page_data(struct nvtxt_out *out, const struct report_model *model,
               const struct page_items *items, uint32_t **names);
 
-// Copies JSON so that it may stand in a script element.
-void page_script_json(struct nvtxt_out *out, struct nvtxt_slice json);
-
 // ---- The thread ---------------------------------------------------------------------------------
 
 // The data of the pictures, made by a thread of its own while others compute what the page says:

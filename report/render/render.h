@@ -27,6 +27,10 @@ struct report_diff_view {
     size_t warning_count;
 };
 
+// "push/pop", "start/end" or "kernel".
+struct nvtxt_slice report_render_diff_kind(const struct report_diff *diff,
+                                           const struct report_diff_row *row);
+
 // The members from "base" to "warnings".
 void report_render_diff_json(struct report_json *json, const struct report_diff *diff,
                              const struct report_diff_view *view);

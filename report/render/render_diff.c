@@ -10,8 +10,8 @@
 #include "report/table/plain.h"
 #include "store/read/event_members.h"
 
-static struct nvtxt_slice kind_of(const struct report_diff *diff,
-                                  const struct report_diff_row *row) {
+struct nvtxt_slice report_render_diff_kind(const struct report_diff *diff,
+                                           const struct report_diff_row *row) {
     if (diff->of_kernels) {
         return NVTXT_SLICE("kernel");
     }
@@ -57,7 +57,7 @@ static void put_row(struct report_json *json, const struct report_diff *diff,
                     const struct report_diff_row *row) {
     report_json_object(json, NULL);
     report_json_slice(json, "name", row->name);
-    report_json_slice(json, "kind", kind_of(diff, row));
+    report_json_slice(json, "kind", report_render_diff_kind(diff, row));
     put_side(json, "base", &row->base);
     put_side(json, "new", &row->new);
     put_number(json, "deltaPct", row->has_delta, row->delta_pct);
@@ -139,7 +139,7 @@ static int fill_table(struct report_table *table, const struct report_diff *diff
             cells[RUNS_NEEDED] = report_cell_uint(row->runs_needed);
         }
         cells += RUNS_NEEDED + (diff->undecided > 0);
-        cells[0] = report_cell_text(kind_of(diff, row));
+        cells[0] = report_cell_text(report_render_diff_kind(diff, row));
         cells[1] = report_cell_text(row->name);
     }
     return 0;

@@ -83,7 +83,7 @@ struct report_path {
 
 // The widest paths. A path is as wide as its total, or as all directly below it if that is more.
 struct report_paths {
-    size_t most;              // of the list; set by the caller
+    size_t most;              // of the list; set by the caller; SIZE_MAX: all
     struct report_path *list; // owned; the widest first
     size_t count;
     size_t left_out;         // narrower ones

@@ -471,7 +471,7 @@ static int take_widest(const struct tree *tree, struct report_paths *to) {
     size_t count = tree->paths.count;
     struct wide *wide = calloc(count + 1, sizeof(*wide));
     uint32_t *places = malloc((count + 1) * sizeof(*places));
-    to->list = malloc((to->most + 1) * sizeof(*to->list));
+    to->list = malloc((nvtxt_min(to->most, count) + 1) * sizeof(*to->list));
     int r = wide && places && to->list ? 0 : nvtxt_origin(-ENOMEM);
     if (r == 0) {
         find_widths(tree, wide, to);

@@ -139,7 +139,7 @@ def test_command_lines_that_are_wrong():
         refuses(64, "unrecognized option '--sektion'", "--sektion", "x", store)
         contains(refuses(64, "Try 'nvtxt-report --help'", "--sektion", "x"),
                  "nvtxt-report: did you mean '--section'?")
-        refuses(64, "--format takes text, csv, tsv, json, jsonl, markdown, junit or github, not 'jsn'; did you mean "
+        refuses(64, "--format takes text, csv, tsv, json, jsonl, markdown, junit, github or html, not 'jsn'; did you mean "
                 "'json'?", "--format", "jsn", store)
         refuses(64, "--timeunit takes nsec, usec, msec or sec, not 'weeks'", "stats", "--timeunit",
                 "weeks", store)

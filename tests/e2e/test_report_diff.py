@@ -264,13 +264,13 @@ HOSTILE = ("]]></failure>&amp;<!--", 'say "no"', "::error::stop", "50 %25, a: b"
            "\ufffe\uffff \u2028 \u202e", "::stop-commands::x")
 
 
-def hostile(folder, name, length):
+def hostile(folder, name, length, texts=HOSTILE):
     """Ten ranges of each name, of about that length."""
     store = runs(folder, name, **{"n%d" % index: (length, length + 1, length + 2) * 4
-                                  for index in range(len(HOSTILE))})
+                                  for index in range(len(texts))})
     base = sqlite3.connect(store)
     with base:
-        for index, text in enumerate(HOSTILE):
+        for index, text in enumerate(texts):
             base.execute("UPDATE NVTX_EVENTS SET text = ? WHERE text = ?", (text, "n%d" % index))
     base.close()
     return store

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The n-th allocation fails while a store or an export of Nsight Systems is read, ordered and
-// selected, while all tables, all metrics and a page of it are made, and while rules are read and
+// selected, while all tables, all metrics and pages of it are made, and while rules are read and
 // applied, also one that is a program. Each of them must end, free all that it took, and report
 // short memory.
 #include <errno.h>
@@ -13,6 +13,7 @@
 
 #include <sqlite3.h>
 
+#include "report/diffpage/diffpage.h"
 #include "report/host/host.h"
 #include "report/load/load.h"
 #include "report/metric/definitions.h"
@@ -219,6 +220,32 @@ static int make_page(const struct report_model *model) {
     return rc;
 }
 
+// A page of the differences between a capture and itself.
+static int make_diff_page(const struct report_model *model) {
+    struct report_durations durations = {0};
+    struct report_diff diff = {0};
+    struct report_diff_paths paths = {0};
+    struct nvtxt_out out = {.fd = -1};
+    const struct report_diff_view view = {.base = "a", .new = "b", .gate = 2};
+    const struct report_diff_page page = {
+        .diff = &diff,
+        .view = &view,
+        .sides = {{"a", &durations, model, false}, {"b", &durations, model, false}},
+        .paths = &paths,
+        .limit = 1};
+    int rc = report_durations_init(&durations, model);
+    rc = rc ?: report_diff_init(&diff, &durations, &durations, 2);
+    rc = rc ?: report_diff_paths_init(&paths, model, model);
+    rc = rc ?: nvtxt_out_init(&out, -1);
+    rc = rc ?: report_diff_page_write(&out, &page);
+    rc = rc ?: out.error;
+    nvtxt_out_deinit(&out);
+    report_diff_paths_deinit(&paths);
+    report_diff_deinit(&diff);
+    report_durations_deinit(&durations);
+    return rc;
+}
+
 static int make_metrics(struct report_model *model) {
     const struct report_scope scope = {.kind = REPORT_SCOPE_CAPTURE, .kind_word = "capture"};
     struct report_metrics *metrics = NULL;
@@ -267,6 +294,7 @@ static int make_all(const void *context) {
     rc = rc ?: make_tables(model);
     rc = rc ?: make_metrics(model);
     rc = rc ?: make_page(model);
+    rc = rc ?: make_diff_page(model);
     rc = rc ?: judge(model);
     report_model_free(model);
     report_capture_free(capture);

@@ -58,6 +58,9 @@ class Page:
 
 DAEMON = "nvtxtd & until nvtxt-ctl status >/dev/null 2>&1; do sleep 0.1; done"
 SYSTEMD = "needs systemd, and changes the machine"
+TWO_RUNS = """printf '%s\n' 'ProcessId = 7' '@RangeStartEnd, Start, End, ThreadId, Message' \
+    'RangeStartEnd, 0, 9, 1, "step"' >run.nvtxt
+for name in before after; do nvtxt-import create -n run.nvtxt -o $name.sqlite; done"""
 GRAFANA = "needs Grafana, and changes the machine"
 COMPILE = "cc $SANITIZE $NVTX $TOP/doc/examples/nvtx.c -o solver -ldl"
 SOLVED = "^333833500$"  # what doc/examples/nvtx.c computes
@@ -95,6 +98,7 @@ PAGES = {
         "nvtxt-report stats --nvtx-include": prints("^ *100.0 .* StartEnd .*:nightly backup$"),
         "nvtxt-report stats -r step_tree": prints(r" make -j8$"),
         "nvtxt-report html": Note(),
+        "nvtxt-report diff --format html": Note(before=TWO_RUNS),
         "import nvtxt_report": prints(r"^nightly backup \d+$", run="python3 {}",
                                       before="sqlite3 -readonly $STORE '.backup events.sqlite'"),
         "import logging": Note(run="{ cat {}; echo 'load(1)'; } | " + RECORDS + " -"),

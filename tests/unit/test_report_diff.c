@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/diff/diff.h"
+#include "report/diff/paths.h"
 #include "tests/unit/report_kit.h"
 
 #define NEAR(value, wanted) cr_expect_float_eq(value, wanted, 1e-9, "%.12f", value)
@@ -275,4 +276,118 @@ Test(report_diff, too_little_in_common_is_inconclusive) {
                  REPORT_DIFF_INCONCLUSIVE);
     cr_expect_str_eq(diff.reason, "NEW has no ranges");
     forget();
+}
+
+// ---- Histograms ---------------------------------------------------------------------------------
+
+// The bins of two sides of one name, with these durations in ascending order.
+static struct report_diff_bins bins_of(uint64_t *base, size_t base_count, uint64_t *new,
+                                       size_t new_count) {
+    struct report_diff_bins bins;
+    const struct report_durations_of left = {.values = base, .side = {.count = base_count}};
+    const struct report_durations_of right = {.values = new, .side = {.count = new_count}};
+    report_diff_bins_fill(&bins, &left, &right);
+    return bins;
+}
+
+Test(report_diff, bins_are_logarithmic_and_of_both_sides) {
+    uint64_t base[] = {1000, 1001, 999999}, new[] = {31622, 31623, 1000000};
+    struct report_diff_bins bins = bins_of(base, 3, new, 3);
+    cr_expect(bins.low == 1000 && bins.high == 1000000);
+    for (size_t i = 0; i < REPORT_DIFF_BINS; i++) { // the middle of the axis is 31,622.8
+        cr_expect_eq(bins.counts[0][i], i == 0 ? 2 : i == 23 ? 1 : 0, "%zu", i);
+        cr_expect_eq(bins.counts[1][i], i == 11 || i == 12 || i == 23, "%zu", i);
+    }
+}
+
+Test(report_diff, bins_of_equal_or_no_durations) {
+    uint64_t seven[] = {7, 7}, zero[] = {0}, mixed[] = {0, 1, 100}, most[] = {UINT64_MAX};
+    cr_expect_eq(bins_of(seven, 2, seven, 2).counts[1][12], 2);
+    cr_expect_eq(bins_of(zero, 1, zero, 1).counts[0][12], 1);
+    struct report_diff_bins bins = bins_of(mixed, 3, zero, 1);
+    cr_expect(bins.counts[0][0] == 2 && bins.counts[0][23] == 1 && bins.counts[1][0] == 1);
+    bins = bins_of(zero, 1, most, 1);
+    cr_expect(bins.counts[0][0] == 1 && bins.counts[1][23] == 1);
+}
+
+// ---- Paths --------------------------------------------------------------------------------------
+
+static struct report_diff_paths paths;
+
+// Whether the text is that of the steps of a path.
+static bool is_path(const char *text, uint32_t at) {
+    size_t len = strlen(text);
+    for (; at != REPORT_NONE; at = paths.list[at].parent) {
+        const struct nvtxt_slice step = paths.list[at].step;
+        const bool first = paths.list[at].parent == REPORT_NONE;
+        cr_assert(first || paths.list[at].parent < at);
+        if (len < step.len + !first || memcmp(text + len - step.len, step.data, step.len) != 0 ||
+            (!first && text[len - step.len - 1] != ';')) {
+            return false;
+        }
+        len -= step.len + !first;
+    }
+    return len == 0;
+}
+
+static const struct report_diff_path *path_of(const char *text) {
+    uint32_t at = 0;
+    while (at < paths.count && !is_path(text, at)) {
+        at++;
+    }
+    cr_assert(at < paths.count, "%s", text);
+    return &paths.list[at];
+}
+
+static void join(const struct report_kit_event *base, size_t base_count,
+                 const struct report_kit_event *new, size_t new_count) {
+    struct report_model *one = report_kit_model(base, base_count);
+    struct report_model *other = report_kit_model(new, new_count);
+    cr_assert_eq(report_diff_paths_init(&paths, one, other), 0);
+    report_kit_free(one);
+    report_kit_free(other);
+}
+
+Test(report_diff, paths_are_joined_by_their_texts) {
+    const struct report_kit_event base[] = {
+        KIT_RANGE(1, "gone", 0, 10), KIT_RANGE(1, "deep", 2, 5),  KIT_RANGE(1, "all", 10, 110),
+        KIT_RANGE(1, "a", 20, 60),   KIT_RANGE(1, "old", 70, 80), KIT_RANGE(1, "a", 200, 205),
+    };
+    const struct report_kit_event new[] = {
+        KIT_RANGE(1, "all", 0, 120), KIT_RANGE(1, "fresh", 5, 10), KIT_RANGE(1, "a", 20, 80),
+        KIT_RANGE(1, "D:a", 90, 91), // a domain has a stack of its own
+    };
+    double percent = 7;
+    join(base, 6, new, 4);
+    cr_expect(paths.new_count == 4 && paths.count == 8 && paths.width == 121);
+    const struct report_diff_path *path = path_of("all;a");
+    cr_expect(path->base.self == 40 && path->new.self == 60 && path->base.count == 1);
+    cr_expect(report_diff_path_change(path, &percent));
+    NEAR(percent, 50);
+    path = path_of("all");
+    cr_expect(report_diff_path_change(path, &percent));
+    NEAR(percent, 10);
+    cr_expect(!report_diff_path_change(path_of("all;fresh"), &percent) && percent == 0);
+    cr_expect(!report_diff_path_has(&path_of("D:a")->base));
+    path = path_of("all;old");
+    cr_expect(!report_diff_path_has(&path->new) && path->base.self == 10);
+    cr_expect(path_of("a")->base.self == 5 && path_of("gone")->base.total == 10);
+    cr_expect_eq(path_of("gone;deep")->base.self, 3);
+    report_diff_paths_deinit(&paths);
+}
+
+Test(report_diff, a_path_has_no_semicolon_in_a_step) {
+    const struct report_kit_event base[] = {KIT_RANGE(1, "a;b", 0, 0)};
+    const struct report_kit_event new[] = {KIT_RANGE(1, "a,b", 0, 10)};
+    double percent;
+    join(base, 1, new, 1);
+    cr_assert(paths.count == 1 && path_of("a,b")->base.count == 1);
+    cr_expect_not(report_diff_path_change(path_of("a,b"), &percent), "from 0");
+    report_diff_paths_deinit(&paths);
+    join(base, 1, base, 1);
+    cr_expect(report_diff_path_change(path_of("a,b"), &percent) && percent == 0);
+    report_diff_paths_deinit(&paths);
+    join(NULL, 0, NULL, 0);
+    cr_expect_eq(paths.count, 0);
+    report_diff_paths_deinit(&paths);
 }

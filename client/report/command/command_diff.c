@@ -64,6 +64,36 @@ static void find_warnings(const struct report_job *job, const struct sides *side
     }
 }
 
+// Paths of ranges are compared if both sides are stores.
+static int write_page(struct report_job *job, const struct report_diff *diff,
+                      const struct sides *sides, const struct report_diff_view *view) {
+    const struct report_model *base = job->new_model ? job->model : NULL;
+    const struct report_model *new = job->new_model ?: job->model;
+    struct report_diff_paths paths = {.list = NULL};
+    struct nvtxt_buf line = {0};
+    for (char *const *word = job->options->arguments; *word; word++) {
+        nvtxt_buf_add_string(&line, line.len > 0 ? " " : "");
+        nvtxt_buf_add_string(&line, *word);
+    }
+    int r = nvtxt_buf_failed(&line) ? nvtxt_origin(-ENOMEM) : 0;
+    r = r == 0 && base ? report_diff_paths_init(&paths, base, new) : r;
+    const struct report_diff_page page = {
+        .diff = diff,
+        .view = view,
+        .sides = {{view->base, &sides->durations[0], base, job->options->baseline != NULL},
+                  {view->new, &sides->durations[1], new, false}},
+        .paths = base ? &paths : NULL,
+        .command_line = {line.data, line.len},
+        .limit = !job->options->has_limit   ? REPORT_DIFF_PAGE_ROWS
+                 : job->options->limit == 0 ? SIZE_MAX
+                                            : (size_t)job->options->limit,
+    };
+    r = r ?: report_diff_page_write(&job->out, &page);
+    report_diff_paths_deinit(&paths);
+    nvtxt_buf_deinit(&line);
+    return r;
+}
+
 static int write_diff(struct report_job *job, const struct report_diff *diff,
                       const struct sides *sides) {
     struct warnings warnings;
@@ -77,6 +107,9 @@ static int write_diff(struct report_job *job, const struct report_diff *diff,
         .warnings = warnings.list,
         .warning_count = warnings.count,
     };
+    if (format == REPORT_PAGE) {
+        return write_page(job, diff, sides, &view);
+    }
     if (format == REPORT_JUNIT) {
         report_render_diff_junit(&job->out, diff, &view);
     } else if (format == REPORT_GITHUB) {

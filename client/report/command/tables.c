@@ -42,6 +42,7 @@ void report_job_table(struct report_job *job, const struct report_table *table) 
     case REPORT_JSONL:
     case REPORT_JUNIT:
     case REPORT_GITHUB:
+    case REPORT_PAGE:
         assert(false); // its callers write the document around it, too
     }
 }

@@ -9,7 +9,6 @@ const START_END = 2;
 const OPEN = 1;
 const BACKWARD = 2;
 const UNCLOSED = 4;
-const NONE = -1;
 
 function canInflate() {
     try {

@@ -160,6 +160,7 @@ class Flame extends Picture {
         this.context.fillRect(x, y + 1, Math.max(left + width - x, 0.5), this.rowHeight - 2);
     }
 
+    // What is in a box and on it; another picture of paths has its own.
     colorsOf(node) {
         const dim = (!node.count && !node.open) || (this.onlyMatches && this.matches && !this.matches[node.name]);
         return this.palette.shown(this.theme, dim) || this.palette.ofName(node.name);

@@ -5,6 +5,7 @@
 // and come out as decimal strings.
 
 const THIN = "\u202f";
+const NONE = -1; // no item, no row, no name
 
 // A length with its unit, no digit lost: "40 ns", "1.5 ms", "2.000000001 s".
 function exactLength(ns) {
