@@ -22,7 +22,7 @@ struct walk {
     const struct report_model *model;
     struct last *lasts; // owned; by number of the lane
     size_t last_count;
-    uint64_t part;     // length of a part; 0: nothing is merged
+    uint64_t part; // length of a part; 0: nothing is merged
 };
 
 // ---- The last items -----------------------------------------------------------------------------

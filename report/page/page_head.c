@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The head of the page. The title is what the user calls it; else the host and the last two names of each
-// store's path, without a folder that is temporary, and so says nothing. The figures of the capture are
-// those of the Report Summary, in words.
+// The head of the page. The title is what the user calls it; else the host and the last two names
+// of each store's path, without a folder that is temporary, and so says nothing. The figures of the
+// capture are those of the Report Summary, in words.
 #include "report/page/parts.h"
 
 #include <inttypes.h>
@@ -24,7 +24,8 @@ static bool begins_with(struct nvtxt_slice path, const char *folder) {
     while (len > 1 && folder[len - 1] == '/') {
         len--;
     }
-    return len > 0 && path.len > len && memcmp(path.data, folder, len) == 0 && path.data[len] == '/';
+    return len > 0 && path.len > len && memcmp(path.data, folder, len) == 0 &&
+           path.data[len] == '/';
 }
 
 static bool is_temporary(struct nvtxt_slice path) {
@@ -109,7 +110,8 @@ static void put_count(struct nvtxt_out *out, uint64_t count, const char *word, c
                       const char *target) {
     char number[REPORT_NUMBER];
     report_number_uint(number, count);
-    nvtxt_out_format(out, " · <a href=\"#%s\">%s %s</a>", target, number, count == 1 ? word : words);
+    nvtxt_out_format(out, " · <a href=\"#%s\">%s %s</a>", target, number,
+                     count == 1 ? word : words);
 }
 
 void page_capture(struct nvtxt_out *out, const struct report_page *page) {

@@ -118,9 +118,9 @@ static inline uint64_t page_zigzag(uint64_t value) {
 
 // Names and tables are JSON; what each item has is in columns. No text of others can end the
 // element: `<`, `>`, `&`, U+2028 and U+2029 are written as \u and four digits. The members:
-// version, events, loaded (selected or not), items, first, last, utcBase, domains, names, colors, categories, processes,
-// threads, builds (if there are any), lanes, iterations, hidden (if events are merged), columns;
-// flame stands after them. assets/data.js reads it.
+// version, events, loaded (selected or not), items, first, last, utcBase, domains, names, colors,
+// categories, processes, threads, builds (if there are any), lanes, iterations, hidden (if events
+// are merged), columns; flame stands after them. assets/data.js reads it.
 
 // Whether all times of the page count from the base of the first store, which is known.
 bool page_has_utc_base(const struct report_capture *capture);

@@ -25,7 +25,7 @@ class Callers {
         const found = callersOf(this.flame.nodes, name);
         const title = make("h3");
         title.append("Callers and callees of ", make("bdi", shortened(this.capture.names[name][1], 300)));
-        const tables = make("div", undefined, { class: "pair" });
+        const tables = make("div", undefined, { class: "both" });
         tables.append(this.table("Callers", found.callers, found.total), this.table("Callees", found.callees, found.total));
         this.element.replaceChildren(title, tables);
     }

@@ -42,11 +42,11 @@ const UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
 // The lengths of a column, all in one unit: three digits each, at most three of them after the point,
 // which stands below the point of the line above.
 class LengthColumn {
-    // The unit fits the middle one of the lengths.
+    // The unit fits all but the shortest tenth, where the longest has at most six digits before the point.
     constructor(lengths) {
         const sorted = Float64Array.from(lengths.filter((length) => length > 0)).sort();
-        const middle = sorted[sorted.length >> 1] ?? 0;
-        [this.unit, this.size] = UNITS.find(([, size]) => middle >= size) ?? UNITS[3];
+        const short = Math.max(sorted[Math.floor(sorted.length / 10)] ?? 0, (sorted[sorted.length - 1] ?? 0) / 1e6);
+        [this.unit, this.size] = UNITS.find(([, size]) => short >= size) ?? UNITS[3];
         this.digits = Math.max(0, ...Array.from(sorted, (length) => this.digitsOf(length)));
     }
 
