@@ -39,6 +39,7 @@ class Fragment {
         if (chosen) parts.push(`t=${capture.timeNs(view.start)}..${capture.timeNs(view.end)}`);
         if (view.selected !== NONE) parts.push(`sel=${capture.rowKey(view.selected)}`);
         if (this.search.text) parts.push(`q=${encodeURIComponent(this.search.text.toWellFormed?.() ?? this.search.text)}`);
+        if (location.hash.slice(1).split("&").includes("follow=off")) parts.push("follow=off");
         return parts.length ? "#" + parts.join("&") : "";
     }
 
@@ -83,7 +84,7 @@ class Fragment {
         const state = {};
         for (const part of text ? text.split("&") : []) {
             const [key, value] = [part.slice(0, Math.max(part.indexOf("="), 0)), part.slice(part.indexOf("=") + 1)];
-            if (!["t", "sel", "q"].includes(key) || key in state) throw new Error("The link to a view is damaged");
+            if (!["t", "sel", "q", "follow"].includes(key) || key in state) throw new Error("The link to a view is damaged");
             state[key] = this[key](value);
         }
         return state;
@@ -113,6 +114,12 @@ class Fragment {
     sayMerged() {
         const merged = `merged with its neighbours, as ${plural(this.capture.mergedEvents, "event")} of this page are`;
         return `The event of the link is not drawn singly: it is ${merged}, or it is not in this report.`;
+    }
+
+    // Whether the page stays as it is; see follow.js.
+    follow(value) {
+        if (value !== "off") throw new Error("The link to a view is damaged");
+        return value;
     }
 
     q(value) {

@@ -27,9 +27,12 @@ async function startPage() {
     } else if (json.items) {
         const capture = await Capture.read(json);
         showPictures(true);
-        build(capture, api);
+        build(json, capture, api);
     } else {
         sayNothingIsHere(api);
+        const follow = new Follow({ json });
+        follow.begin();
+        follow.start();
     }
     api.ready = true;
     page.dataset.ready = "1";
@@ -49,7 +52,7 @@ function sayNothingIsHere(api) {
     read();
 }
 
-function build(capture, api) {
+function build(json, capture, api) {
     const live = new Live(byId("live"));
     const help = byId("help");
     const palette = new Palette(capture);
@@ -102,9 +105,12 @@ function build(capture, api) {
     byId("help-close").addEventListener("click", () => help.close());
     followLinks(canvas);
     openTo(api, capture, view, go, () => timeline.draw());
+    const follow = new Follow({ json, capture, view, fragment, live });
     timeline.draw(); // rows have places now, so a fragment can scroll to them
+    follow.begin();
     fragment.start();
     for (const picture of [timeline, overview, flame]) picture.draw();
+    follow.start();
 }
 
 // window.nvtxtReport: for tests and bookmarklets.
