@@ -129,7 +129,7 @@ static bool look_at(struct followed *store) {
 
 // Begins a turn. Returns whether there is to be a page, of the stores that are in `words` then.
 static bool look(struct following *following, size_t *there) {
-    bool is_new = following->fails;
+    bool is_new = false;
     *there = 0;
     following->turn_ms = nvtxt_monotonic_ms();
     following->changed = false;

@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import signal
+import sys
 import time
 
 from client import Folder, Running, contains, run_client
@@ -16,6 +17,20 @@ from small_disk import SmallDisk
 EVENTS = re.compile(r'"version":1,"events":(\d+),')
 FOLLOWS = re.compile(r'"follow":\{"interval":(\d+),"written":"(\d+)","newest":"(\d+)"\}\}</script>')
 MOST = 200000
+# Takes longer than a program may go on after a signal that is to end it.
+SLOW = """\
+import time
+import NvRules
+def get_identifier():
+    return "Slow"
+def get_name():
+    return "Slow"
+def get_description():
+    return "Slow"
+def apply(handle):
+    time.sleep(1)
+    NvRules.get_context(handle).frontend().message(NvRules.IFrontend.MsgType_OK, "slept")
+"""
 KILLS = 50 if os.environ.get("NVTXT_TEST_LONG") else 3 if SHORT else 10
 
 
@@ -149,6 +164,27 @@ def test_each_signal_ends_it_with_a_last_page():
         equal(without(text_of(follower.path)) == without(text_of(plain)), True, "the last page is like any other")
 
 
+def test_the_last_page_has_its_time_and_a_second_signal_ends_it():
+    with Folder() as folder:
+        store = f1(folder)
+        os.mkdir(folder.name("rules"), 0o755)
+        rule = folder.write("rules/slow.py", SLOW)
+        os.chmod(rule, 0o644)
+        slow = ("--section-folder", folder.name("rules"), "--sandbox", "never", "--python", sys.executable)
+        with Follower(folder.name("page.html"), *slow, store, interval="1d") as follower:
+            follower.shows(15)
+            contains(page_of(follower.path)[0], "slept")
+            follower.ends()
+            contains(page_of(follower.path)[0], "slept")
+        with Follower(folder.name("other.html"), *slow, store, interval="1d") as follower:
+            before = follower.shows(15)
+            follower.signal(signal.SIGTERM)
+            wait_for(lambda: temporary(folder.path), "the last page is begun")
+            follower.signal(signal.SIGINT)
+            equal(follower.wait(), 128 + signal.SIGTERM)
+            equal((text_of(follower.path), temporary(folder.path)), (before, []))
+
+
 def test_it_is_whole_whenever_it_is_killed():
     chance = random.Random(30)
     with Folder() as folder, Daemon() as daemon:
@@ -166,6 +202,7 @@ def test_it_is_whole_whenever_it_is_killed():
                 follower.process.kill()
                 follower.wait()
                 page_of(path)
+        folder.write("page.html.part-0123abcd", plain[:1000])  # what a kill in the middle leaves
         left = temporary(folder.path)
         with open(path, "w", encoding="utf-8") as file:
             file.write(plain)

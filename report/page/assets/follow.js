@@ -55,9 +55,14 @@ class Follow {
     // After the fragment was read and the pictures are drawn: the rest. Then the clock starts.
     start() {
         if (!this.follows) return;
-        if (this.before) this.restore(this.before);
-        else this.show();
+        try {
+            if (this.before) this.restore(this.before);
+        } catch {
+            // Storage had something else: the page begins as a new one.
+        }
+        this.show();
         this.top = scrollY;
+        this.due = Math.max(this.interval, performance.now() + this.interval / 2); // there is time to look
         this.listen();
         this.wind();
     }
@@ -76,7 +81,7 @@ class Follow {
 
     // Times of the store: where the view of the page before is now. null: the whole.
     wanted() {
-        const { whole, start, end, last } = this.before.view;
+        const { whole, start, end, last } = this.before.view ?? { whole: true }; // it had no events
         if (whole) return null;
         const { firstNs, lastNs } = this.capture;
         const length = BigInt(end) - BigInt(start);
@@ -94,11 +99,11 @@ class Follow {
             // The fragment has no room for it when it names a place of the page.
             if (isPlace(location.hash.slice(1))) {
                 if (start !== undefined) view.showExactly(start - capture.firstNs, end - capture.firstNs);
-                const item = before.selected === null ? NONE : capture.find(before.selected);
+                const item = before.selected ? capture.find(before.selected) : NONE;
                 if (item !== NONE) view.select(item);
-                else this.lost = before.selected !== null;
+                else this.lost = Boolean(before.selected);
             }
-            view.points = before.points.map((at) => BigInt(at) - capture.firstNs);
+            view.points = (before.points ?? []).map((at) => BigInt(at) - capture.firstNs);
             if (view.points.length) view.changed("points");
         }
         this.pointer = before.pointer;
@@ -109,7 +114,6 @@ class Follow {
         scrollers().forEach((part, i) => before.scrolls[i] && part.scrollTo(...before.scrolls[i]));
         scrollTo(...before.scroll);
         this.focus(before.focus);
-        this.show();
         setTimeout(() => this.speak(), FOLLOW_HUSH);
     }
 
@@ -155,14 +159,18 @@ class Follow {
         return before;
     }
 
-    reload() {
-        clearInterval(this.timer);
-        this.isGone = true;
+    keep() {
         try {
             sessionStorage.setItem(this.key, JSON.stringify(this.save()));
         } catch {
             // The next page has the fragment.
         }
+    }
+
+    reload() {
+        clearInterval(this.timer);
+        this.isGone = true;
+        this.keep();
         location.reload();
     }
 
@@ -184,7 +192,7 @@ class Follow {
         if (scrollY !== this.top) this.busy();
         this.top = scrollY;
         this.show();
-        if (performance.now() >= this.interval && !document.hidden && !this.isPaused) this.reload();
+        if (performance.now() >= this.due && !document.hidden && !this.isPaused) this.reload();
     }
 
     // No clock runs while nobody can see the page.
@@ -214,6 +222,7 @@ class Follow {
         addEventListener("pointerdown", () => (this.isDown = true), true);
         for (const type of ["pointerup", "pointercancel", "blur"]) addEventListener(type, () => (this.isDown = false), true);
         document.addEventListener("visibilitychange", () => this.wind());
+        addEventListener("pagehide", () => this.isGone || this.keep()); // somebody else loads it again
         byId("follow-button").addEventListener("click", () => this.press());
     }
 

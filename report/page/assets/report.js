@@ -43,7 +43,7 @@ async function startPage() {
 function sayNothingIsHere(api) {
     const live = new Live(byId("live"));
     const say = () => live.say("This report has no events, so there is nothing to select.");
-    const read = () => location.hash.length > 1 && !isPlace(location.hash.slice(1)) && say();
+    const read = () => location.hash.length > 1 && location.hash !== "#follow=off" && !isPlace(location.hash.slice(1)) && say();
     api.select = () => {
         say();
         return false;
