@@ -349,6 +349,8 @@ def test_a_full_disk_is_said_once():
                 equal(text_of(follower.path), before)
             wait_for(lambda: temporary(disk.folder) == [], "no part of a page stays")
             equal(follower.process.poll(), None)
+            end = time.monotonic() + 8
+            wait_for(lambda: time.monotonic() > end, "it does not look for late commits any more")
             disk.empty()
             follower.shows(6)
             follower.says("is written again")
