@@ -12,6 +12,7 @@ import time
 
 import end_to_end
 import fleet
+import follow
 import footprint
 import in_python
 import kit as shared
@@ -28,7 +29,7 @@ BENCHMARKS = {function.__name__: function for function in (
     footprint.idle, library.pairs, library.rates, library.rest, library.share, in_python.python,
     stores.pinned, stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
     logs.logs, reports.beside, reports.scripts, reports.rules, reports.kernels,
-    reports.page, reports.browse, ship.ship, ship.shipping, ship.lag,
+    reports.page, reports.browse, follow.follow, ship.ship, ship.shipping, ship.lag,
     ship.resting, fleet.fleet)}
 
 

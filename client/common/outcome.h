@@ -62,6 +62,12 @@ void signals_stop_soon(void);
 // The file that such an end removes; borrowed. NULL: none.
 void signals_remove(const char *path);
 
+// For programs that have some work left when a signal comes: the first one has no such limit. When
+// the program has heard of it and begins that work, the first one is forgotten: signals_came() is
+// false, and signals_fd() is not readable, until the second one.
+void signals_allow_last_work(void);
+void signals_begin_last_work(void);
+
 int signals_fd(void);    // readable once a signal came; for poll()
 int signals_count(void); // signals so far
 bool signals_came(void); // whether there was one

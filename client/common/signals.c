@@ -17,6 +17,8 @@ static volatile sig_atomic_t first;
 static int ends[2] = {-1, -1};
 static timer_t limit;
 static volatile sig_atomic_t is_limited;
+static volatile sig_atomic_t allowed;  // signals that leave time for the last work: 0 or 1
+static volatile sig_atomic_t answered; // ... for which it has begun
 
 static void on_signal(int number) {
     int saved = errno;
@@ -26,7 +28,7 @@ static void on_signal(int number) {
     if (count < 100) {
         count = count + 1;
     }
-    if (is_limited && count == 1) {
+    if (is_limited && count == 1 + allowed) {
         const struct itimerspec soon = {.it_value.tv_nsec = SIGNALS_SOON_MS * 1000000L};
         (void)timer_settime(limit, 0, &soon, NULL);
     }
@@ -85,7 +87,17 @@ int signals_count(void) {
 }
 
 bool signals_came(void) {
-    return signals_count() > 0;
+    return signals_count() > answered;
+}
+
+void signals_allow_last_work(void) {
+    allowed = 1;
+}
+
+void signals_begin_last_work(void) {
+    char byte;
+    answered = allowed;
+    (void)!read(ends[0], &byte, 1);
 }
 
 int signals_first(void) {

@@ -93,7 +93,46 @@ bool term_print(const char *text, size_t len) {
     return fflush(stdout) == 0;
 }
 
+void term_begin_round(struct term *term, struct term_round rounds[2]) {
+    struct term_round *before = term->now ?: &rounds[1];
+    term->now = before == &rounds[0] ? &rounds[1] : &rounds[0];
+    term->before = before;
+    term->now->count = 0;
+}
+
+static bool has_line(const struct term_round *round, uint64_t line) {
+    for (size_t i = 0; i < round->count; i++) {
+        if (round->lines[i] == line) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// FNV-1a: only lines of this program are compared.
+static uint64_t hash_line(const char *line) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *line; line++) {
+        hash = (hash ^ (unsigned char)*line) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+static bool was_heard(struct term *term, const char *line) {
+    uint64_t hash = hash_line(line);
+    if (!term->now) {
+        return false;
+    }
+    if (term->now->count < TERM_HEARD && !has_line(term->now, hash)) {
+        term->now->lines[term->now->count++] = hash;
+    }
+    return has_line(term->before, hash);
+}
+
 void term_line(struct term *term, const char *line) {
+    if (was_heard(term, line)) {
+        return;
+    }
     term_wipe(term);
     size_t len = strlen(line);
     char *copy = malloc(len + 1);

@@ -16,12 +16,19 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define TERM_HEARD 64
+struct term_round {
+    uint64_t lines[TERM_HEARD]; // hash values of what was said, the first ones
+    size_t count;
+};
+
 struct term {
-    const char *program; // before every sentence; borrowed
-    bool is_terminal;    // progress is shown
-    bool colour;         // on a terminal, unless NO_COLOR or TERM=dumb is set
-    bool drawn;          // a progress line is shown
-    int64_t drawn_ms;    // when it was drawn
+    const char *program;             // before every sentence; borrowed
+    bool is_terminal;                // progress is shown
+    bool colour;                     // on a terminal, unless NO_COLOR or TERM=dumb is set
+    bool drawn;                      // a progress line is shown
+    int64_t drawn_ms;                // when it was drawn
+    struct term_round *before, *now; // of term_begin_round(); NULL: none has begun
 };
 
 // Also opens /dev/null for those of the descriptors 0 to 2 that are closed.
@@ -29,6 +36,11 @@ void term_init(struct term *term, const char *program);
 
 // One sentence with its line end: "program: …", as nvtxt_utf8_show() has it.
 void term_say(struct term *term, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// For a program that does the same again and again: from now on a line that was said in the round
+// before is not said again, and neither in the rounds after it, until one has gone by without it.
+// The rounds belong to the caller and live as long as the terminal.
+void term_begin_round(struct term *term, struct term_round rounds[2]);
 
 // One line as it is (already printable), without the program's name.
 void term_line(struct term *term, const char *line);

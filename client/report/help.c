@@ -31,7 +31,8 @@ static void print_option(const struct report_option *option) {
     if (option->row.letter) {
         snprintf(letter, sizeof(letter), "-%c, ", option->row.letter);
     }
-    snprintf(left, sizeof(left), "%s--%s%s%s", letter, option->row.name, option->value ? " " : "",
+    const char *blank = option->value && !option->row.optional ? " " : "";
+    snprintf(left, sizeof(left), "%s--%s%s%s", letter, option->row.name, blank,
              option->value ?: "");
     const char *gap = strlen(left) > 30 ? "\n" : "";
     printf("  %-*s%s%*s%s\n", *gap ? 0 : 31, left, gap, *gap ? 33 : 0, "", option->text);

@@ -26,6 +26,12 @@ void report_job_keep_memory(void) {
 #endif
 }
 
+void report_job_give_memory(void) {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
+
 void report_job_raise(struct report_job *job, enum outcome level) {
     if (job->level < level) {
         job->level = level;
@@ -288,6 +294,12 @@ static enum outcome flush(struct report_job *job) {
     return outcome_of_error(error, OUTCOME_IO);
 }
 
+static void note_output(const struct report_job *job, enum outcome outcome) {
+    if (job->round && (outcome == OUTCOME_IO || outcome == OUTCOME_NO_OUTPUT)) {
+        job->round->output_failed = true;
+    }
+}
+
 // Times of several stores are of one calendar if they count from the same moment.
 static bool has_clock(const struct report_capture *capture) {
     bool same = capture && capture->store_count > 0;
@@ -320,9 +332,19 @@ static void attach_screen(struct report_job *job) {
     report_screen_attach(&job->out, &job->screen);
 }
 
+static enum outcome publish(struct report_job *job, struct result_file *file) {
+    enum outcome outcome = flush(job);
+    if (outcome == 0 && file->fd >= 0) {
+        outcome = result_file_publish(file, job->term);
+    }
+    note_output(job, outcome);
+    return outcome;
+}
+
 static enum outcome run_job(struct report_job *job) {
     struct result_file file;
     enum outcome outcome = open_output(job, &file);
+    note_output(job, outcome);
     if (outcome != 0) {
         return outcome;
     }
@@ -335,10 +357,7 @@ static enum outcome run_job(struct report_job *job) {
     outcome = r < 0            ? fail(job->term, r)
               : r > 0          ? (enum outcome)r
               : signals_came() ? OUTCOME_STOPPED
-                               : flush(job);
-    if (outcome == 0 && file.fd >= 0) {
-        outcome = result_file_publish(&file, job->term);
-    }
+                               : publish(job, &file);
     result_file_discard(&file);
     nvtxt_out_deinit(&job->out);
     return outcome;
@@ -352,10 +371,11 @@ static bool is_overview(const struct report_options *options) {
            options->format == REPORT_TEXT && !options->has_format && isatty(STDOUT_FILENO);
 }
 
-static enum outcome find_a_store(struct report_job *job, char *path, size_t size) {
-    enum outcome outcome = find_store(job->term, NULL, "name one with --store", path, size);
-    if (outcome == 0 && isatty(STDERR_FILENO) && !is_overview(job->options)) {
-        term_say(job->term, "the store is %s", path);
+enum outcome report_job_find(const struct report_options *options, struct term *term, char *path,
+                             size_t size) {
+    enum outcome outcome = find_store(term, NULL, "name one with --store", path, size);
+    if (outcome == 0 && isatty(STDERR_FILENO) && !is_overview(options)) {
+        term_say(term, "the store is %s", path);
     }
     return outcome;
 }
@@ -383,10 +403,11 @@ int report_job_scopes(const struct report_job *job, struct report_scopes **scope
     return r;
 }
 
-enum outcome report_job_run(const struct report_options *options, struct term *term) {
+enum outcome report_job_run(const struct report_options *options, struct term *term,
+                            struct report_round *round) {
     char path[PATH_MAX];
     const char *found = path;
-    struct report_job job = {.options = options, .term = term};
+    struct report_job job = {.options = options, .term = term, .round = round};
     enum outcome outcome = OUTCOME_DONE;
     if (options->command->bit != REPORT_LIST) {
         job.stores = options->words.words;
@@ -394,7 +415,7 @@ enum outcome report_job_run(const struct report_options *options, struct term *t
         if (job.store_count == 0) {
             job.stores = &found;
             job.store_count = 1;
-            outcome = find_a_store(&job, path, sizeof(path));
+            outcome = report_job_find(options, term, path, sizeof(path));
         }
         if (outcome == OUTCOME_DONE && options->command->bit != REPORT_NVTX_STATE) {
             outcome = take_in_all(&job);

@@ -15,10 +15,20 @@
 #include "report/launch/launches.h"
 #include "report/logs/patterns.h"
 
+// One page of many: html --follow.
+struct report_round {
+    int64_t interval_ms; // how often there is a page at most; 0: this is the last one
+    int64_t newest_ns;   // when something was committed last; 0: not known
+    bool is_first;
+    bool said_merged;   // that not all events are drawn singly; each round may set it
+    bool output_failed; // set: all was read, but not written
+};
+
 struct report_job {
     const struct report_options *options;
-    struct term *term;         // for term_say(): warnings, notes
-    const char *const *stores; // paths as they were given, or the one that was found
+    struct report_round *round; // NULL: there is no other
+    struct term *term;          // for term_say(): warnings, notes
+    const char *const *stores;  // paths as they were given, or the one that was found
     size_t store_count;
     // What is there depends on the words of the command: of `list` nothing; of `diff` the capture
     // of BASE here and that of NEW below, or that of NEW here if it is alone; else one capture of
@@ -43,6 +53,7 @@ struct report_job {
 // For a command that computes many figures: each needs arrays as large as the next one does. They
 // take the same memory, which is not given back in between.
 void report_job_keep_memory(void);
+void report_job_give_memory(void); // after it, when nothing is computed for a while
 
 // The exit status becomes at least that of OUTCOME_FAULTS (1), OUTCOME_FINDINGS (2) or
 // OUTCOME_UNDECIDED (3), or of a file that was left out; the output is kept. Has no message of its
@@ -56,8 +67,32 @@ int report_job_scopes(const struct report_job *job, struct report_scopes **scope
 // Whether a path that is to be written is a file of what the job reads.
 bool report_job_owns(const struct report_job *job, const char *path);
 
-// Runs the command of the options from its stores to its output.
-enum outcome report_job_run(const struct report_options *options, struct term *term);
+// Runs the command of the options from its stores to its output. `round`: NULL, or that of one page
+// of many.
+enum outcome report_job_run(const struct report_options *options, struct term *term,
+                            struct report_round *round);
+
+// Finds the store of a command that names none.
+enum outcome report_job_find(const struct report_options *options, struct term *term, char *path,
+                             size_t size);
+
+// ---- html --follow (follow.c) -------------------------------------------------------------------
+//
+// Writes a page again and again as its stores grow, until a signal comes; then once more, as a page
+// that does not follow. It waits for a change in the folders of the stores, and wakes up for
+// nothing else, but where the system does not tell of changes.
+enum outcome report_follow(const struct report_options *options, struct term *term);
+
+// Says that so many events want --last or --max-events, and returns USAGE.
+enum outcome report_follow_refuse(struct term *term, uint64_t events);
+
+// follow_end.c: says that there is no FILE that could be written again and again, and returns
+// USAGE; or returns DONE.
+enum outcome report_follow_check_output(const struct report_options *options, struct term *term);
+
+// follow_end.c: the page that is there becomes one that does not follow, as the stores are not
+// there to make another.
+enum outcome report_follow_end_page(const struct report_options *options, struct term *term);
 
 // ---- Lines of logs (lines.c)
 // ---------------------------------------------------------------------

@@ -16,7 +16,11 @@ int main(int argc, char **argv) {
     }
     signals_stop_soon();
     enum outcome status = report_options_parse(&options, &term, report_help_print, argc, argv);
-    status = status ?: report_job_run(&options, &term);
+    if (status == 0 && options.follow_ms > 0) {
+        status = report_follow(&options, &term);
+    } else if (status == 0) {
+        status = report_job_run(&options, &term, NULL);
+    }
     report_options_deinit(&options);
     return outcome_exit_status(status);
 }

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "client/report/options.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/origin.h"
 #include "protocol/base/slice.h"
 #include "protocol/table/arrays.h"
+#include "protocol/text/forms.h"
 #include "report/select/filter.h"
 
 enum outcome report_options_refuse(struct term *term, const struct report_fault *fault) {
@@ -201,6 +203,18 @@ static int take_result(const struct nvtxt_option_value *value) {
     return !good ? NVTXT_WRONG : added ? 0 : nvtxt_origin(-ENOMEM);
 }
 
+#define FOLLOW_MS 5000
+#define FOLLOW_LEAST_MS 100
+#define FOLLOW_MOST_MS 86400000
+
+static int take_follow(const struct nvtxt_option_value *value) {
+    int64_t ns = 0;
+    bool good = !value->text || nvtxt_duration_parse(value->text, &ns);
+    int64_t ms = value->text ? ns / NVTXT_NS_A_MS : FOLLOW_MS;
+    *(int64_t *)value->field = ms;
+    return good && ms >= FOLLOW_LEAST_MS && ms <= FOLLOW_MOST_MS ? 0 : NVTXT_WRONG;
+}
+
 static int take_define(const struct nvtxt_option_value *value) {
     const char *equal = strchr(value->text, '=');
     return equal && equal > value->text ? nvtxt_option_list_add(value->field, value->text)
@@ -370,6 +384,11 @@ const struct report_option report_options_table[] = {
      REPORT_HTML,
      "TEXT",
      "of the page (default: the host and the stores)"},
+    {{"follow", 0, NVTXT_OPTION_OTHER, .at = AT(follow_ms), .take = take_follow, .optional = true,
+      .wanted = "a length of time from 0.1s to 1d, such as 5s"},
+     REPORT_HTML,
+     "[=LENGTH]",
+     "write FILE again as stores grow (default: 5s)"},
     {OTHER("print-units", base_units, take_units, "auto or base"), COMPUTES, "auto|base",
      "text: units that fit, or those of the metrics"},
     {OTHER("print-details", details, take_details, "header, body or all"),

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "protocol/text/forms.h"
 #include "report/select/filter.h"
 
 #define MAX_MEMORY (UINT64_C(1) << 30)
@@ -181,6 +182,31 @@ static enum outcome check_words(const struct report_options *options, struct ter
     return refuse(term, command);
 }
 
+// The page is a file. "--follow 5s" is a store of that name, and hardly meant.
+static enum outcome check_follow(const struct report_options *options, struct term *term,
+                                 bool has_output) {
+    int64_t ns;
+    if (options->follow_ms == 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < options->words.count; i++) {
+        const char *word = options->words.words[i];
+        if (nvtxt_duration_parse(word, &ns) && access(word, F_OK) != 0) {
+            term_say(term, "there is no store '%s'; the interval is written --follow=%s", word,
+                     word);
+            return refuse(term, options->command);
+        }
+    }
+    if (!has_output || strcmp(options->output, "-") == 0) {
+        term_say(term,
+                 "--follow needs the name of a file that it writes again and again%s: "
+                 "-o FILE, such as -o page.html",
+                 has_output ? ", not standard output" : "");
+        return refuse(term, options->command);
+    }
+    return 0;
+}
+
 static int take_word(struct nvtxt_options *parser, char *word) {
     struct report_options *options = parser->values;
     if (nvtxt_option_list_add(&options->words, word) != 0) {
@@ -219,6 +245,7 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
     r = r ?: check_words(options, term);
     r = r ?: check_selection(options, term);
     r = r ?: check_page(options, term);
+    r = r ?: check_follow(options, term, is_seen(parser.options.seen, "output"));
     options->has_format = is_seen(parser.options.seen, "format");
     options->is_bare = !options->named && has_no_sections(parser.options.seen) &&
                        !is_seen(parser.options.seen, "iterations"); // their section is shown
@@ -226,6 +253,11 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
         options->rule_details ||
         (is_seen(parser.options.seen, "print-details") && options->details == REPORT_DETAILS_ALL);
     options->has_time_unit = is_seen(parser.options.seen, "timeunit");
+    options->follow_bounded =
+        options->selection.has_last || is_seen(parser.options.seen, "max-events");
+    if (options->follow_ms > 0 && !options->follow_bounded) {
+        options->max_events = REPORT_OPTIONS_FOLLOW_EVENTS;
+    }
     options->has_gate = is_seen(parser.options.seen, "gate");
     if (!options->output && options->command && options->command->bit == REPORT_HTML) {
         options->output = REPORT_OPTIONS_PAGE;

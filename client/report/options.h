@@ -18,6 +18,7 @@ struct report_folder {
 };
 
 #define REPORT_OPTIONS_PYTHON "python3"
+#define REPORT_OPTIONS_FOLLOW_EVENTS 200000     // with --follow, more want --last or --max-events
 #define REPORT_OPTIONS_PAGE "nvtxt-report.html" // of html without -o
 
 // A list of words: an option that is repeated, or has commas; "\," is a comma.
@@ -81,6 +82,8 @@ struct report_options {
     uint64_t max_memory;       // bytes
     int64_t max_events;        // of html: more are merged
     const char *title;         // of a page; NULL: the host and the stores
+    int64_t follow_ms;         // of html: the interval of --follow; 0: it does not follow
+    bool follow_bounded;       // with --last or --max-events
     const char *baseline;      // of diff: BASE; NULL: none
     const char *save_baseline; // ... where NEW becomes one; NULL: nowhere
     bool has_gate;

@@ -36,6 +36,15 @@ struct report_page_lines {
 
 struct page_drawing;
 
+// Of a page that is written again and again: it loads itself again. This attribute of its <html>
+// says so, at the beginning of the page; without it the page is like any other.
+#define REPORT_PAGE_FOLLOWS " data-follows=\"1\""
+struct report_page_follow {
+    int64_t interval_ms; // how often it is written at most
+    int64_t written_ns;  // now
+    int64_t newest_ns;   // when something came into the stores last; 0: not known
+};
+
 // Everything is borrowed but the drawing.
 struct report_page {
     const struct report_model *model;
@@ -53,8 +62,9 @@ struct report_page {
     const struct report_messages *messages; // of files of sections and rules
     struct nvtxt_slice refused;             // why files of sources have no lines here, a line each
     struct nvtxt_slice command_line;
-    size_t max_events;            // more are merged
-    struct page_drawing *drawing; // of report_page_begin()
+    size_t max_events;                       // more are merged
+    const struct report_page_follow *follow; // NULL: it is written once
+    struct page_drawing *drawing;            // of report_page_begin()
 };
 
 // Begins to make the data of the pictures, beside all that is computed until the page is written;

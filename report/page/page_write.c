@@ -28,6 +28,11 @@ static void put_cut(struct writer *writer) {
     page_raw(writer->out, writer->cut ? " data-cut=\"1\"" : "");
 }
 
+static void put_attributes(struct writer *writer) {
+    page_raw(writer->out, writer->page->follow ? REPORT_PAGE_FOLLOWS : "");
+    put_cut(writer);
+}
+
 static void put_policy(struct writer *writer) {
     page_policy(writer->out, page_assets_script_hash, page_assets_style_hash);
 }
@@ -232,13 +237,32 @@ static void put_about(struct writer *writer) {
     page_begin_fact(out, "Events");
     nvtxt_out_uint(out, writer->page->model->selected);
     page_end_fact(out);
+    if (writer->page->follow) {
+        page_begin_fact(out, "Follows");
+        nvtxt_out_format(out, "written again when there is something new, at most every %.9g s",
+                         (double)writer->page->follow->interval_ms / 1000);
+        page_end_fact(out);
+        page_begin_fact(out, "Written");
+        page_instant(out, writer->page->follow->written_ns, 0);
+        page_end_fact(out);
+    }
     page_raw(out, "</dl>\n");
     put_cuts(writer);
     put_messages(writer);
 }
 
-// The flame graph is the last member of the object. In pieces, so that the output does not have to
-// hold all of it.
+static void put_follow(struct writer *writer) {
+    const struct report_page_follow *follow = writer->page->follow;
+    if (follow) {
+        nvtxt_out_format(writer->out,
+                         ",\"follow\":{\"interval\":%" PRId64 ",\"written\":\"%" PRId64
+                         "\",\"newest\":\"%" PRId64 "\"}",
+                         follow->interval_ms, follow->written_ns, follow->newest_ns);
+    }
+}
+
+// The flame graph is the last member of the object but that of a page that follows. In pieces, so
+// that the output does not have to hold all of it.
 static void put_data(struct writer *writer) {
     struct nvtxt_slice data = writer->data;
     data.len -= data.len > 0; // the brace
@@ -249,6 +273,7 @@ static void put_data(struct writer *writer) {
     }
     page_raw(writer->out, ",");
     nvtxt_out_bytes(writer->out, writer->flame.data, writer->flame.len);
+    put_follow(writer);
     page_raw(writer->out, "}");
 }
 
@@ -266,7 +291,7 @@ static const struct {
     {"findings-line", put_findings_line},
     {"flame-graph-message", put_flame_message},
     {"flame-table", put_tree},
-    {"html-attributes", put_cut},
+    {"html-attributes", put_attributes},
     {"logs", put_logs},
     {"logs-link", put_logs_link},
     {"names-table", put_names},

@@ -110,6 +110,23 @@ int store_follow_next(struct store_follow *follow, struct store_gap *gap);
 // refresh; 0 when there is none.
 int store_follow_behind(struct store_follow *follow, int64_t *rows);
 
+// ---- For a caller that reads the store by itself (follow_mark.c) --------------------------------
+//
+// They need no place, and keep nothing open.
+
+// What is newest in a store. No member is padding: marks are compared with memcmp().
+struct store_mark {
+    int64_t committed_ns; // of the last batch of the newest segment; 0: none
+    int64_t file[3];      // the newest segment: its number, and which file it is
+    int64_t rows[5];      // its last batch, diagnostic and loss, its open ranges
+};
+
+// Equal marks: nothing was committed in between. STORE_NOT_FOUND: there is no store at the moment.
+int store_follow_mark(struct store_follow *follow, struct store_mark *mark);
+
+// How many events are in all segments; reads all of them.
+int store_follow_count(struct store_follow *follow, int64_t *events);
+
 // ---- Events -------------------------------------------------------------------------------------
 
 int store_follow_events(struct store_follow *follow, const struct store_follow_event **events,

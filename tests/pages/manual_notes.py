@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Notes about the EXAMPLES of the manual pages; page_notes.py says what a note is."""
-from page_notes import (ANY, BACKUP, COMPILE, DAEMON, FLAMEGRAPH, LOGGER, MACHINE_JOURNAL, MAIL, MAKEFILE, RECORDS, SHELL, SOLVED,
-                        Note, Page, prints, saved_as, shell, skip)
+from page_notes import (ANY, BACKUP, COMPILE, DAEMON, FLAMEGRAPH, FOLLOWED, LOGGER, MACHINE_JOURNAL, MAIL, MAKEFILE, RECORDS,
+                        SHELL, SOLVED, Note, Page, prints, saved_as, shell, skip)
 
 # Steps with their loading, a kernel in each, one kernel alone; a request that is open meanwhile.
 RUN = """TimeBase = Manual
@@ -102,6 +102,7 @@ PAGES = {
         "[Unit]\nDescription=Rules": prints("no issue", run=EXEC_START),
         "[Unit]\nDescription=A page": Note(run=EXEC_START, before="mkdir -p pages"),
         "[Timer]": skip("a timer of systemd"),
+        "nvtxt-report html --follow": FOLLOWED,
         "nvtxt-report diff --save-baseline": Note(before="nvtxt-import create -n bench.nvtxt -o release.sqlite"),
         "nvtxt-import create": Note(),
         "nvtxt-report check --format github": prints("^::notice title=Idle gaps::"),

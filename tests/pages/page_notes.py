@@ -39,6 +39,8 @@ def shell(expression=None, **more):
 
 SHELL = shell()
 ANY = "^"  # what is printed does not matter
+FOLLOWED = Note(until="^there is a page$", meanwhile=(
+    "await test -s now.html; echo there is a page >>\"$STEPS/$n.out\""))
 LANGUAGES = {"sql": prints(ANY, run="sqlite3 -readonly -header $STORE <{}"), "python": Note(run="python3 {}"),
              "sh": SHELL}
 
@@ -98,6 +100,7 @@ PAGES = {
         "nvtxt-report stats --nvtx-include": prints("^ *100.0 .* StartEnd .*:nightly backup$"),
         "nvtxt-report stats -r step_tree": prints(r" make -j8$"),
         "nvtxt-report html": Note(),
+        "nvtxt-report html --follow": FOLLOWED,
         "nvtxt-report diff --format html": Note(before=TWO_RUNS),
         "import nvtxt_report": prints(r"^nightly backup \d+$", run="python3 {}",
                                       before="sqlite3 -readonly $STORE '.backup events.sqlite'"),

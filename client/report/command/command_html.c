@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "client/report/command/judging.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/origin.h"
 #include "report/render/render_source.h"
 
@@ -181,8 +182,36 @@ static int take_summary(struct making *making) {
     return r ?: report_stats_make(&making->tree, report_stats_find("nvtx_tree"), model, &options);
 }
 
+// Of many pages the first one says it.
+static void say_merged(struct report_job *job, size_t single) {
+    const struct report_options *options = job->options;
+    size_t selected = job->model->selected;
+    if (job->round && job->round->said_merged) {
+        return;
+    }
+    if (job->round && !options->follow_bounded) {
+        term_say(job->term,
+                 "note: there are more than %d events now: %zu of %zu are drawn singly, as with "
+                 "--max-events %d",
+                 REPORT_OPTIONS_FOLLOW_EVENTS, single, selected, REPORT_OPTIONS_FOLLOW_EVENTS);
+    } else {
+        term_say(job->term, "note: %zu of %zu events are drawn singly; see --max-events", single,
+                 selected);
+    }
+    if (job->round) {
+        job->round->said_merged = true;
+    }
+}
+
 static int write_page(struct making *making) {
+    const struct report_round *round = making->job->round;
+    struct report_page_follow follow;
     size_t single;
+    if (round && round->interval_ms > 0) {
+        follow =
+            (struct report_page_follow){round->interval_ms, nvtxt_realtime_ns(), round->newest_ns};
+        making->page.follow = &follow;
+    }
     making->page.sections = making->sheet.sections;
     making->page.section_count = making->sheet.count;
     making->page.results = &making->sheet.results;
@@ -191,8 +220,7 @@ static int write_page(struct making *making) {
         (struct nvtxt_slice){making->job->refused.data, making->job->refused.len};
     int r = report_page_write(&making->job->out, &making->page, &single);
     if (r == 0 && making->job->model->selected > making->page.max_events) {
-        term_say(making->job->term, "note: %zu of %zu events are drawn singly; see --max-events",
-                 single, making->job->model->selected);
+        say_merged(making->job, single);
     }
     return r;
 }
@@ -220,9 +248,18 @@ static void free_making(struct making *making) {
     report_loaded_close(&making->loaded);
 }
 
+static int check_follow(const struct report_job *job) {
+    bool is_first = job->round && job->round->is_first && !job->options->follow_bounded;
+    size_t events = job->capture->event_count;
+    return is_first && events > REPORT_OPTIONS_FOLLOW_EVENTS
+               ? (int)report_follow_refuse(job->term, events)
+               : OUTCOME_DONE;
+}
+
 int report_command_html(struct report_job *job) {
     struct making making = {.job = job};
-    int r = check_memory(job);
+    int r = check_follow(job);
+    r = r ?: check_memory(job);
     r = r ?: report_loaded_open(&making.loaded, job);
     r = r ?: report_loaded_choose(&making.loaded, job, &making.chosen);
     r = r ?: report_judging_check(job, &making.loaded);

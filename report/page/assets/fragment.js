@@ -41,6 +41,7 @@ class Fragment {
         if (span) parts.push(`span=${capture.firstNs + span.from}..${capture.firstNs + span.to}`);
         if (view.selected !== NONE) parts.push(`sel=${capture.rowKey(view.selected)}`);
         if (this.search.text) parts.push(`q=${encodeURIComponent(this.search.text.toWellFormed?.() ?? this.search.text)}`);
+        if (location.hash.slice(1).split("&").includes("follow=off")) parts.push("follow=off");
         return parts.length ? "#" + parts.join("&") : "";
     }
 
@@ -86,7 +87,7 @@ class Fragment {
         const state = {};
         for (const part of text ? text.split("&") : []) {
             const [key, value] = [part.slice(0, Math.max(part.indexOf("="), 0)), part.slice(part.indexOf("=") + 1)];
-            if (!["t", "span", "sel", "q"].includes(key) || key in state) throw new Error("The link to a view is damaged");
+            if (!["t", "span", "sel", "q", "follow"].includes(key) || key in state) throw new Error("The link to a view is damaged");
             state[key] = this[key](value);
         }
         return state;
@@ -128,6 +129,12 @@ class Fragment {
         if (this.capture.hasMerged) this.missing.push(`The event of the link is not drawn singly: it is ${merged}, or it is not in this report`);
         else this.missing.push(`The event ${value} of the link is not here`);
         return NONE;
+    }
+
+    // Whether the page stays as it is; see follow.js.
+    follow(value) {
+        if (value !== "off") throw new Error("The link to a view is damaged");
+        return value;
     }
 
     q(value) {

@@ -233,6 +233,20 @@ class NameTable {
         actions[event.key]();
     }
 
+    // What a page that loads itself again keeps.
+    get state() {
+        const { named } = this.view;
+        return { sort: this.sort, down: this.down, limit: this.limit, filter: this.filter.value, named: named && [this.capture.names[named.name], named.kind] };
+    }
+
+    set state({ sort, down, limit, filter, named }) {
+        Object.assign(this, { sort, down, limit });
+        this.filter.value = filter;
+        const name = named ? this.capture.names.findIndex(([domain, message]) => domain === named[0][0] && message === named[0][1]) : NONE;
+        if (name !== NONE) this.view.name({ name, kind: named[1] });
+        this.show();
+    }
+
     // The rows that are shown, as texts: a header, then a line a row, with exact numbers.
     texts() {
         const header = NAME_COLUMNS.filter(([, , what]) => what !== "picture").map(([, title, what]) => (what === "time" ? `${title} (ns)` : what === "share" ? `${title} (%)` : title));

@@ -27,9 +27,12 @@ async function startPage() {
     } else if (json.items) {
         const capture = await Capture.read(json);
         showPictures(true);
-        build(capture, api);
+        build(json, capture, api);
     } else {
         sayNothingIsHere(api);
+        const follow = new Follow({ json });
+        follow.begin();
+        follow.start();
     }
     api.ready = true;
     page.dataset.ready = "1";
@@ -40,7 +43,7 @@ async function startPage() {
 function sayNothingIsHere(api) {
     const live = new Live(byId("live"));
     const say = () => live.say("This report has no events, so there is nothing to select.");
-    const read = () => location.hash.length > 1 && !isPlace(location.hash.slice(1)) && say();
+    const read = () => location.hash.length > 1 && location.hash !== "#follow=off" && !isPlace(location.hash.slice(1)) && say();
     api.select = () => {
         say();
         return false;
@@ -49,7 +52,7 @@ function sayNothingIsHere(api) {
     read();
 }
 
-function build(capture, api) {
+function build(json, capture, api) {
     const live = new Live(byId("live"));
     const help = byId("help");
     const palette = new Palette(capture);
@@ -126,11 +129,14 @@ function build(capture, api) {
     followLinks(canvas);
     openTo(api, capture, view, go, () => timeline.draw());
     openSpanTo(api, capture, view, names);
+    const follow = new Follow({ json, capture, view, fragment, live, state: pageState({ timeline, column, lanes, names }) });
     timeline.draw(); // rows have places now, so a fragment can scroll to them
+    follow.begin();
     fragment.start();
     for (const picture of pictures) picture.draw();
     if (capture.count <= SOON) names.show();
     else setTimeout(() => names.show());
+    follow.start();
 }
 
 const SOON = 50000; // events whose names are ready with the first picture
@@ -187,6 +193,26 @@ function useSpan(capture, { view, live, asked, flame, callers, canvas }) {
         view.clearSpan();
         live.say("there is no span");
     });
+}
+
+// What the page keeps over a load beside what stands in the fragment.
+function pageState({ timeline, column, lanes, names }) {
+    const choices = ["colors", "order", "only-matches"].map(byId);
+    const read = (choice) => (choice.type === "checkbox" ? choice.checked : choice.value);
+    return {
+        save: () => ({ folded: lanes.state, width: column.asked, names: names.state, choices: choices.map(read) }),
+        restore(state) {
+            choices.forEach((choice, i) => {
+                if (read(choice) === state.choices[i]) return;
+                choice[choice.type === "checkbox" ? "checked" : "value"] = state.choices[i];
+                choice.dispatchEvent(new Event("change"));
+            });
+            column.asked = state.width;
+            lanes.state = state.folded;
+            names.state = state.names;
+            timeline.draw();
+        },
+    };
 }
 
 // Theme, colours, order, folding, and whether the search dims what it does not find.

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A page of nvtxt-report html --follow in Chromium: it loads itself again and looks as it did, stays
+when somebody reads it, and says since when nothing new came. Skipped without Chromium, its driver or
+selenium."""
+import os
+import re
+import signal
+import time
+
+import browser
+from client import Folder, Running, run_client
+from lib import Daemon, Skip, equal, run, wait_for
+from report import FIXTURES
+
+browser.need()
+from selenium.common.exceptions import WebDriverException  # noqa: E402
+
+HEAD = """\
+#nvtxt-session {"protocol":1,"nvtx":1,"escapes":1}
+ProcessId = 100
+@RangePush, Time, ThreadId, Message
+@RangePop, Time, ThreadId
+"""
+INTERVAL = 0.5  # seconds
+READY = "return window.nvtxtReport && nvtxtReport.ready ? performance.timeOrigin : 0"
+LAST = "return JSON.parse(document.getElementById('nvtxt-data').textContent).last"
+HIDE = """Object.defineProperty(document, "hidden", { value: arguments[0], configurable: true });
+document.dispatchEvent(new Event("visibilitychange"));"""
+NO_STORAGE = """Object.defineProperty(window, "sessionStorage", {
+    get() { throw new DOMException("refused", "SecurityError"); } });"""
+
+
+class Shown:
+    """A store, a page that follows it, and a browser that shows the page."""
+
+    def __init__(self, events=20, interval=INTERVAL, fragment="", before="", options=()):
+        self.number, self.interval, self.fragment, self.before = 0, interval, fragment, before
+        self.events, self.options = events, options
+        self.parts = []
+
+    def __enter__(self):
+        try:
+            self.folder = self.begin(Folder())
+            self.daemon = self.begin(Daemon())
+            self.path = self.folder.name("page.html")
+            self.add(self.events)
+            self.follower = self.begin(Running(
+                "nvtxt-report", "html", "--follow=%gs" % self.interval, "-o", self.path, *self.options, self.daemon.store,
+                env={"NVTXT_REPORT_DATA": os.path.join(FIXTURES, "..", "..", "report")}))
+            wait_for(lambda: os.path.exists(self.path) or self.follower.process.poll() is not None, "there is a page")
+            self.window = self.begin(browser.Browser())
+            if self.before:
+                self.window.ask("Page.addScriptToEvaluateOnNewDocument", source=self.before)
+            self.window.open(self.path, self.fragment)
+        except BaseException:
+            self.__exit__(BaseException, None, None)
+            raise
+        return self
+
+    def begin(self, part):
+        self.parts.append(part)
+        return part.__enter__()
+
+    def __exit__(self, kind, value, trace):
+        for part in reversed(self.parts):
+            part.__exit__(kind, value, trace)
+
+    def add(self, count):
+        """Ranges of a millisecond, the last of which ended just now."""
+        now = time.time_ns()
+        lines = [HEAD]
+        for i in range(count):
+            start = now - (count - i) * 2000000
+            lines.append('RangePush, %d, 1, "range %d"\nRangePop, %d, 1\n' % (start, self.number + i, start + 1000000))
+        self.number += count
+        got = run_client("nvtxt-send", "--socket", self.daemon.socket, self.folder.write("more.nvtxt", "".join(lines)))
+        equal(got[0], 0, got)
+
+    def run(self, script, *arguments):
+        """Of a page that is ready; it is asked again where the page went away meanwhile."""
+        def ask():
+            try:
+                return [self.window.run(script, *arguments)] if self.window.run(READY) else None
+            except WebDriverException:
+                return None
+        return wait_for(ask, "the page answers: " + script)[0]
+
+    def keys(self, name, *keys):
+        """Keys for an element of a page that may go away before they come there."""
+        def press():
+            try:
+                self.window.driver.find_element("id", name).send_keys(*keys)
+                return True
+            except WebDriverException:
+                return False
+        wait_for(press, "the element %s is there" % name)
+
+    def loaded(self):
+        """When this page was loaded."""
+        return self.run(READY)
+
+    def loads(self, times=1):
+        """Waits until it has loaded itself so often."""
+        for _ in range(times):
+            before = self.loaded()
+            wait_for(lambda: self.loaded() != before, "the page loads itself again")
+
+    def shows(self, count):
+        wait_for(lambda: self.run("return nvtxtReport.events") == count, "the page has %d events" % count)
+
+    def says(self):
+        return self.run("return document.getElementById('follow-status').textContent")
+
+    def comes_to_say(self, pattern):
+        wait_for(lambda: re.fullmatch(pattern, self.says()), "the page says " + pattern)
+
+    def stays(self):
+        """It does not load itself for as long as three pages are."""
+        before = self.loaded()
+        end = time.monotonic() + 3 * self.interval
+        wait_for(lambda: time.monotonic() > end, "the time is over")
+        equal(self.window.run(READY), before, "loaded")
+
+    def view(self):
+        return self.run("return [nvtxtReport.view.start, nvtxtReport.view.end].map(Number)")
+
+    def look_at(self, before_last, length):
+        """A view that ends so many ns before the newest event; returns its ends."""
+        end = int(self.run(LAST)) - before_last
+        self.run("location.hash = arguments[0]", "#t=%d..%d" % (end - length, end))
+        wait_for(lambda: abs(self.view()[1] - end) < 1000, "the view is there")
+        return end - length, end
+
+    def button(self):
+        return self.run("return document.getElementById('follow-button').textContent")
+
+
+def test_it_shows_what_came():
+    with Shown() as shown:
+        equal((shown.says(), shown.button()), ("follows", "Pause"))
+        shown.shows(20)
+        shown.add(10)
+        shown.shows(30)
+        shown.loads()
+        first, last = shown.view()
+        equal(last >= int(shown.run(LAST)), True, "the whole view is whole again")
+        equal(shown.run("return location.hash"), "")
+        equal(shown.window.said(), [])
+        shown.follower.signal(signal.SIGTERM)
+        equal(shown.follower.wait(), 0)
+        wait_for(lambda: shown.run("return document.getElementById('follow').hidden"), "it does not follow any more")
+        shown.stays()
+
+
+def test_selection_view_and_places_stay():
+    with Shown() as shown:
+        shown.look_at(15000000, 10000000)
+        row = shown.run("nvtxtReport.select(arguments[0]); return nvtxtReport.selected.row", shown.run(
+            "return Number(document.querySelector('#event-grid tr[data-row]').dataset.row)"))
+        shown.run("document.getElementById('events').open = false; document.getElementById('timeline-canvas').focus();"
+                  "scrollTo(0, 321)")
+        start, end = shown.view()
+        said = shown.run("return document.getElementById('live').textContent")
+        shown.add(5)
+        shown.shows(25)
+        equal(shown.run("return document.getElementById('live').getAttribute('aria-live')"), "off", "nothing is read aloud")
+        equal(shown.run("return nvtxtReport.selected.row"), row)
+        equal(shown.run("return document.getElementById('live').textContent"), said)
+        equal([abs(a - b) < 1000 for a, b in zip(shown.view(), (start, end))], [True, True], (shown.view(), (start, end)))
+        equal(shown.run("return [document.activeElement.id, document.getElementById('events').open, scrollY]"),
+              ["timeline-canvas", False, 321])
+        shown.loads(2)
+        equal(shown.run("return [nvtxtReport.selected.row, document.activeElement.id, scrollY]"), [row, "timeline-canvas", 321])
+
+
+def test_the_first_events_come_into_an_empty_page():
+    with Shown(events=0) as shown:
+        equal(shown.run("return nvtxtReport.events"), 0)
+        shown.loads()
+        shown.add(5)
+        shown.shows(5)
+        equal(shown.run("return document.getElementById('timeline-canvas').getBoundingClientRect().width > 0"), True)
+        equal(shown.window.said(), [])
+
+
+def test_who_loads_it_again_sees_the_same():
+    with Shown(interval=60) as shown:
+        shown.look_at(15000000, 10000000)
+        shown.run("scrollTo(0, 321)")
+        wait_for(lambda: "t=" in shown.run("return location.hash"), "the address has the view")
+        view = shown.view()
+        shown.window.driver.refresh()
+        equal([abs(a - b) < 1000 for a, b in zip(shown.view(), view)], [True, True])
+        equal(shown.run("return scrollY"), 321)
+
+
+def test_a_view_at_the_newest_event_goes_with_it():
+    with Shown() as shown:
+        start, end = shown.look_at(0, 8000000)
+        shown.add(5)
+        shown.shows(25)
+        newest = int(shown.run(LAST))
+        equal(newest > end, True)
+        equal([abs(a - b) < 1000 for a, b in zip(shown.view(), (newest - (end - start), newest))], [True, True])
+
+
+def test_it_stays_while_somebody_points_or_types():
+    with Shown() as shown:
+        def move():
+            browser.webdriver.ActionChains(shown.window.driver).move_by_offset(1, 1).perform()
+        end = time.monotonic() + 4 * INTERVAL
+        before = shown.loaded()
+        while time.monotonic() < end:
+            move()
+        equal((shown.says(), shown.loaded() == before), ("paused", True))
+        shown.comes_to_say("follows|no new events since .*")
+        shown.loads()
+        before = shown.loaded()
+        for letter in "range 12":
+            shown.keys("search", letter)
+            end = time.monotonic() + INTERVAL / 2
+            wait_for(lambda: time.monotonic() > end, "a pause between two letters")
+        equal(shown.loaded(), before)
+        shown.loads()
+        equal(shown.run("return [document.getElementById('search').value, document.activeElement.id]"), ["range 12", "search"])
+        shown.keys("timeline-canvas", "?")
+        shown.stays()
+
+
+def test_the_button_is_remembered():
+    with Shown() as shown:
+        shown.keys("follow-button", browser.Keys.ENTER)
+        equal((shown.says(), shown.button()), ("paused", "Follow"))
+        shown.stays()
+        wait_for(lambda: shown.run("return location.hash") == "#follow=off", "the address has it")
+        shown.look_at(15000000, 10000000)
+        shown.run("history.replaceState(null, '', location.hash + '&follow=off')")
+        shown.window.driver.refresh()
+        shown.comes_to_say("paused")
+        shown.run("nvtxtReport.select(null)")
+        shown.stays()
+        equal(shown.run("return location.hash").split("&")[-1], "follow=off")
+        shown.run("document.getElementById('follow-button').click()")
+        equal(shown.button(), "Pause")
+        shown.loads()
+        equal("follow" in shown.run("return location.hash"), False)
+
+
+def test_it_stays_for_a_span():
+    with Shown() as shown:
+        last = int(shown.run(LAST))
+        shown.run("location.hash = arguments[0]", "#span=%d..%d" % (last - 9000000, last))
+        end = time.monotonic() + 1
+        wait_for(lambda: time.monotonic() > end, "the address is written")
+        if "span=" not in shown.run("return location.hash"):
+            raise Skip("this page has no spans")
+        shown.comes_to_say("paused")
+        shown.stays()
+
+
+def test_it_says_since_when_nothing_came():
+    with Shown(interval=0.2) as shown:
+        shown.comes_to_say(r"no new events since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
+        shown.loads()
+        shown.add(5)
+        shown.shows(25)
+        equal(shown.says(), "follows")
+
+
+def test_it_does_not_load_itself_unseen():
+    with Shown() as shown:
+        shown.run(HIDE, True)
+        shown.stays()
+        before = shown.loaded()
+        shown.run(HIDE, False)
+        wait_for(lambda: shown.loaded() != before, "it is seen, and loads itself")
+
+
+def test_without_storage_there_is_the_fragment():
+    with Shown(before=NO_STORAGE) as shown:
+        start, end = shown.look_at(15000000, 10000000)
+        shown.loads(2)
+        equal([abs(a - b) < 1000 for a, b in zip(shown.view(), (start, end))], [True, True])
+        equal(shown.says() == "paused", False)
+
+
+def test_what_is_gone_is_not_selected_any_more():
+    with Shown(options=("--last", "4s")) as shown:
+        shown.run("nvtxtReport.select(Number(document.querySelector('#event-grid tr[data-row]').dataset.row))")
+        wait_for(lambda: "sel=" in shown.run("return location.hash"), "the address has the selection")
+        shown.loads()
+        equal(shown.run("return nvtxtReport.selected !== null"), True)
+        end = time.monotonic() + 4
+        wait_for(lambda: time.monotonic() > end, "the first events are too old")
+        shown.add(5)
+        shown.shows(5)
+        equal(shown.run("return nvtxtReport.selected"), None)
+        equal("sel=" in shown.run("return location.hash"), False)
+
+
+def test_a_saved_page_stays():
+    with Shown() as shown:
+        saved = shown.folder.write("saved.html", "<!DOCTYPE html>" + shown.run("return document.documentElement.outerHTML"))
+        shown.window.open(saved)
+        equal(shown.run("return document.getElementById('follow').hidden"), True)
+        shown.stays()
+
+
+if __name__ == "__main__":
+    run(globals())
