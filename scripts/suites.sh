@@ -37,7 +37,7 @@ demo() {
         { cat "$build_root/demo.out"; return 1; }
     lines=$(wc -l <"$build_root/demo.out")
     [ "$lines" -le 60 ] || { echo "the demo prints $lines lines"; return 1; }
-    for left in nvtxt.sqlite demo-report.html trace.json; do
+    for left in nvtxt.sqlite demo-report.html demo-diff.html trace.json; do
         [ -s "$build_root/demo/$left" ] || { echo "the demo leaves no $left"; return 1; }
     done
 }

@@ -45,22 +45,22 @@ class BusyCount {
         this.starts = joined("starts");
         this.ends = joined("ends");
         this.origin = this.starts.length ? this.starts[0] : 0;
-        this.sums = [this.starts, this.ends].map((edges) => {
-            const sums = new Float64Array(edges.length + 1);
-            for (let i = 0; i < edges.length; i++) sums[i + 1] = sums[i] + edges[i] - this.origin;
-            return sums;
+        this.before = [this.starts, this.ends].map((edges) => {
+            const upTo = new Float64Array(edges.length + 1);
+            for (let i = 0; i < edges.length; i++) upTo[i + 1] = upTo[i] + edges[i] - this.origin;
+            return upTo;
         });
     }
 
     // The time that all edges before `time` are ago, together.
-    ago(edges, sums, time) {
+    ago(edges, before, time) {
         const count = lowerBound(edges, time);
-        return (time - this.origin) * count - sums[count];
+        return (time - this.origin) * count - before[count];
     }
 
     // The mean of from..to.
     mean(from, to) {
-        const area = (time) => this.ago(this.starts, this.sums[0], time) - this.ago(this.ends, this.sums[1], time);
+        const area = (time) => this.ago(this.starts, this.before[0], time) - this.ago(this.ends, this.before[1], time);
         return Math.max((area(to) - area(from)) / (to - from), 0);
     }
 }

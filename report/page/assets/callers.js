@@ -33,13 +33,15 @@ class Callers {
     table(title, entries, total) {
         const table = make("table");
         const head = make("tr");
-        head.append(make("th", title === "Callers" ? "Called by" : "Calls", { scope: "col" }), ...["Count", "Total", "Share"].map((text) => make("th", text, { scope: "col", class: "n" })));
+        head.append(make("th", title === "Callers" ? "Called by" : "Calls", { scope: "col" }));
+        head.append(...["Count", "Total", "Share"].map((text) => make("th", text, { scope: "col", class: "n" })));
         const more = entries.length - MOST_CALLERS;
         const [above, body] = [make("thead"), make("tbody")];
         above.append(head);
         const column = new LengthColumn(entries.map((entry) => entry.total));
         body.append(...entries.slice(0, MOST_CALLERS).map((entry) => this.line(entry, total, column)));
-        table.append(make("caption", `${title}: ${entries.length ? grouped(entries.length) : "none"}${more > 0 ? `, the first ${MOST_CALLERS}` : ""}`), above, body);
+        const count = entries.length ? grouped(entries.length) : "none";
+        table.append(make("caption", `${title}: ${count}${more > 0 ? `, the first ${MOST_CALLERS}` : ""}`), above, body);
         if (!entries.length) above.remove();
         return table;
     }

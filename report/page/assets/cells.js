@@ -13,7 +13,8 @@ function makeSvg(name, attributes, ...parts) {
 }
 
 function swatch(fill) {
-    return makeSvg("svg", { class: "swatch", width: 12, height: 12, "aria-hidden": "true" }, makeSvg("rect", { width: 12, height: 12, fill }));
+    const rect = makeSvg("rect", { width: 12, height: 12, fill });
+    return makeSvg("svg", { class: "swatch", width: 12, height: 12, "aria-hidden": "true" }, rect);
 }
 
 // A bar behind the number.
@@ -21,7 +22,8 @@ function shareCell(group, figures) {
     if (group.kind === MARK) return make("td", "", { class: "n" });
     const share = figures.share(group);
     const cell = make("td", undefined, { class: "n share", "data-value": String(share), title: "of the time of all ranges" });
-    const bar = makeSvg("svg", { class: "bar", viewBox: "0 0 60 12", width: 60, height: 12, "aria-hidden": "true" }, makeSvg("rect", { width: (share * 0.6).toFixed(1), height: 12 }));
+    const attributes = { class: "bar", viewBox: "0 0 60 12", width: 60, height: 12, "aria-hidden": "true" };
+    const bar = makeSvg("svg", attributes, makeSvg("rect", { width: (share * 0.6).toFixed(1), height: 12 }));
     cell.append(bar, ` ${share.toFixed(1).padStart(5, "\u2007")} %`);
     return cell;
 }
@@ -37,7 +39,8 @@ function histogramCell(group) {
         return tall ? `M${bin * 4} 18v${-tall.toFixed(1)}h3v${tall.toFixed(1)}z` : "";
     });
     const label = `lengths from ${shortLength(low)} to ${shortLength(high)}`;
-    cell.append(makeSvg("svg", { class: "bins", viewBox: "0 0 96 18", width: 96, height: 18, role: "img", "aria-label": label }, makeSvg("title", {}, label), makeSvg("path", { d: path.join("") })));
+    const attributes = { class: "bins", viewBox: "0 0 96 18", width: 96, height: 18, role: "img", "aria-label": label };
+    cell.append(makeSvg("svg", attributes, makeSvg("title", {}, label), makeSvg("path", { d: path.join("") })));
     return cell;
 }
 

@@ -72,7 +72,10 @@ function logHistogram(values, low, high) {
     const counts = new Array(HISTOGRAM_BINS).fill(0);
     const bottom = Math.log2(Math.max(low, 1));
     const scale = HISTOGRAM_BINS / (Math.log2(Math.max(high, 1)) - bottom);
-    const bin = (length) => (Number.isFinite(scale) ? Math.min(Math.max(Math.floor((Math.log2(Math.max(length, 1)) - bottom) * scale), 0), HISTOGRAM_BINS - 1) : 0);
+    const bin = (length) => {
+        const place = Number.isFinite(scale) ? Math.floor((Math.log2(Math.max(length, 1)) - bottom) * scale) : 0;
+        return Math.min(Math.max(place, 0), HISTOGRAM_BINS - 1);
+    };
     for (let i = 0; i < values.length; i++) counts[bin(values[i])]++;
     return { counts, low, high, bin };
 }

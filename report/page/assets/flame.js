@@ -98,7 +98,9 @@ class Flame extends Picture {
     // The widest path that ends in a name, or NONE.
     widest(name) {
         let best = NONE;
-        for (const node of this.nodes) if (node.parent && node.name === name && (best === NONE || node.width > this.nodes[best].width)) best = node.id;
+        for (const node of this.nodes) {
+            if (node.parent && node.name === name && (best === NONE || node.width > this.nodes[best].width)) best = node.id;
+        }
         return best;
     }
 

@@ -79,7 +79,8 @@ class Fragment {
         const found = (state.sel ?? NONE) !== NONE;
         if (found) this.go(state.sel, !state.t);
         else view.select(NONE);
-        if (this.missing.length) live.say(`${this.missing.join("; ")}; ${view.isWhole() && !found && !state.span ? "the whole view" : "the nearest"} is shown.`);
+        const shown = view.isWhole() && !found && !state.span ? "the whole view" : "the nearest";
+        if (this.missing.length) live.say(`${this.missing.join("; ")}; ${shown} is shown.`);
         else if (!found) live.say("");
     }
 

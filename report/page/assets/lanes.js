@@ -96,7 +96,9 @@ class LaneColumn extends Picture {
         this.setFont(theme.font(0.75));
         this.label(lane.short, 14, y + height / 2 + 1, this.width - 14 - (busy ? BAR + 14 : 6), theme.ink);
         if (busy) this.drawBar(busy.between(view.start, view.end) / view.length, y + height / 2);
-        if (view.selected !== NONE && layout.capture.lane[view.selected] === index) this.markRow(timeline.top + layout.tops[layout.rowOf[view.selected]], height);
+        const { selected } = view;
+        if (selected === NONE || layout.capture.lane[selected] !== index) return;
+        this.markRow(timeline.top + layout.tops[layout.rowOf[selected]], height);
     }
 
     drawBar(share, y) {
@@ -180,7 +182,8 @@ class LaneTable {
         const line = make("tr");
         const lanes = block.lanes.map((lane) => layout.busyOf(lane)).filter((busy) => busy);
         const busy = lanes.reduce((sum, lane) => sum + lane.between(view.start, view.end), 0) / (view.length * (lanes.length || 1));
-        line.append(name, make("td", grouped(block.lanes.length), { class: "n" }), make("td", lanes.length ? `${(100 * busy).toFixed(1)} %` : "", { class: "n" }));
+        const share = lanes.length ? `${(100 * busy).toFixed(1)} %` : "";
+        line.append(name, make("td", grouped(block.lanes.length), { class: "n" }), make("td", share, { class: "n" }));
         return line;
     }
 
@@ -192,7 +195,7 @@ class LaneTable {
 
     foldAll(folded) {
         for (const block of this.layout.blocks) block.folded = folded;
-        this.live.say(`${folded ? "folded" : "unfolded"}: ${this.layout.blocks.length === 1 ? "1 process" : `${grouped(this.layout.blocks.length)} processes`}`);
+        this.live.say(`${folded ? "folded" : "unfolded"}: ${plural(this.layout.blocks.length, "process", "processes")}`);
         this.after();
     }
 

@@ -23,6 +23,13 @@ const NAME_COLUMNS = [
     ["histogram", "Histogram", "picture"],
 ];
 const KIND_WORDS = ["mark", "push/pop", "start/end"];
+const MERGED_IN_SPAN =
+    "Some events of the span are merged, so its figures are not in this page. Choose a span in which all events are drawn " +
+    "singly, or make the page with a larger --max-events or a smaller part of the store.";
+const MERGED_ELSE =
+    "Some events of this page are merged; the table has the figures of all events. A span in which all are drawn singly has " +
+    "figures of its own.";
+const UNKNOWN_SELF = "self times are not known where a clipped range has parts that are not selected";
 
 class NameTable {
     // `parts`: table, filter, more, message, copy, save, live, go, asked, view, palette, search
@@ -62,7 +69,8 @@ class NameTable {
         this.show();
         const [, title] = NAME_COLUMNS.find(([of]) => of === key);
         const first = this.rows[0];
-        this.live.sayParts(["", `sorted by ${title}, ${this.down ? "descending" : "ascending"}${first ? "; first: " : ""}`, ...(first ? [this.title(first)] : [])]);
+        const said = `sorted by ${title}, ${this.down ? "descending" : "ascending"}`;
+        this.live.sayParts(first ? ["", `${said}; first: `, this.title(first)] : ["", said]);
     }
 
     filterChanged() {
@@ -129,14 +137,12 @@ class NameTable {
     said(figures) {
         const { view } = this;
         if (figures.merged) {
-            return view.span
-                ? "Some events of the span are merged, so its figures are not in this page. Choose a span in which all events are drawn singly, or make the page with a larger --max-events or a smaller part of the store."
-                : "Some events of this page are merged; the table has the figures of all events. A span in which all are drawn singly has figures of its own.";
+            return view.span ? MERGED_IN_SPAN : MERGED_ELSE;
         }
         const parts = [view.span ? `${this.asked.said}, ${exactLength(view.span.to - view.span.from)} long` : this.asked.said];
         if (figures.clipped) parts.push("clipped at the span's ends");
         if (figures.open) parts.push(`${plural(figures.open, "open range")} left out of durations`);
-        if (figures.groups.some((group) => group.kind === PUSH_POP && group.self === null)) parts.push("self times are not known where a clipped range has parts that are not selected");
+        if (figures.groups.some((group) => group.kind === PUSH_POP && group.self === null)) parts.push(UNKNOWN_SELF);
         return parts.join(" · ");
     }
 
@@ -160,7 +166,8 @@ class NameTable {
 
     timeCell(group, key) {
         const value = group[key];
-        if (group.kind === MARK || value === undefined || (key === "self" && group.kind !== PUSH_POP)) return make("td", "", { class: "n" });
+        const isEmpty = group.kind === MARK || value === undefined || (key === "self" && group.kind !== PUSH_POP);
+        if (isEmpty) return make("td", "", { class: "n" });
         if (value === null) return make("td", "–", { class: "n", title: "not known" });
         const exact = exactNumber(value);
         return make("td", this.columns[key].text(Number(value)), { class: "n", "data-value": exact, title: `${exact} ns` });
@@ -189,7 +196,8 @@ class NameTable {
     // One button of the table can be reached by Tab.
     mark(group) {
         const buttons = [...this.body.querySelectorAll("button")];
-        const found = buttons.find((button) => button.group === group) ?? buttons.find((button) => isSameName(button.group, group ?? this.current)) ?? buttons[0];
+        const isSame = (button) => isSameName(button.group, group ?? this.current);
+        const found = buttons.find((button) => button.group === group) ?? buttons.find(isSame) ?? buttons[0];
         for (const button of buttons) {
             button.tabIndex = button === found ? 0 : -1;
             button.closest("tr").classList.toggle("current", isSameName(button.group, this.view.named));
@@ -236,20 +244,26 @@ class NameTable {
     // What a page that loads itself again keeps.
     get state() {
         const { named } = this.view;
-        return { sort: this.sort, down: this.down, limit: this.limit, filter: this.filter.value, named: named && [this.capture.names[named.name], named.kind] };
+        const [domain, message] = named ? this.capture.names[named.name] : [];
+        return {
+            sort: this.sort, down: this.down, limit: this.limit, filter: this.filter.value,
+            named: named && { domain: this.capture.domains[domain], message, kind: named.kind },
+        };
     }
 
     set state({ sort, down, limit, filter, named }) {
         Object.assign(this, { sort, down, limit });
         this.filter.value = filter;
-        const name = named ? this.capture.names.findIndex(([domain, message]) => domain === named[0][0] && message === named[0][1]) : NONE;
-        if (name !== NONE) this.view.name({ name, kind: named[1] });
+        const isNamed = ([domain, message]) => message === named.message && this.capture.domains[domain] === named.domain;
+        const name = named ? this.capture.names.findIndex(isNamed) : NONE;
+        if (name !== NONE) this.view.name({ name, kind: named.kind });
         this.show();
     }
 
     // The rows that are shown, as texts: a header, then a line a row, with exact numbers.
     texts() {
-        const header = NAME_COLUMNS.filter(([, , what]) => what !== "picture").map(([, title, what]) => (what === "time" ? `${title} (ns)` : what === "share" ? `${title} (%)` : title));
+        const units = { time: " (ns)", share: " (%)" };
+        const header = NAME_COLUMNS.filter(([, , what]) => what !== "picture").map(([, title, what]) => title + (units[what] ?? ""));
         return [header, ...this.rows.slice(0, this.limit).map((group) => this.textsOf(group))];
     }
 
@@ -272,6 +286,6 @@ function isSameName(one, other) {
 
 // Places of the longest items first; equal ones in order of time.
 function lengthOrder({ items, values }) {
-    const order = Uint32Array.from(items, (item, i) => i).sort((a, b) => values[b] - values[a] || a - b);
+    const order = Uint32Array.from(items.keys()).sort((a, b) => values[b] - values[a] || a - b);
     return order.map((i) => items[i]);
 }

@@ -66,8 +66,8 @@ class LengthColumn {
     }
 }
 
-function plural(count, word) {
-    return `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
+function plural(count, word, words = `${word}s`) {
+    return `${grouped(count)} ${count === 1 ? word : words}`;
 }
 
 // UTC with nanoseconds, of a BigInt: "2026-11-22 16:45:08.000000040". Years that Date cannot hold

@@ -122,7 +122,7 @@ class PathTree {
         }
         nodes.forEach((node, i) => (width[i] = Math.max(width[i], node.below ?? 0)));
         const total = nodes.reduce((sum, node, i) => sum + (node.parent === NONE ? width[i] : 0), 0);
-        let chosen = nodes.map((node, i) => i);
+        let chosen = Array.from(nodes.keys());
         if (nodes.length > MOST_PATHS) {
             chosen = chosen.sort((a, b) => width[b] - width[a] || a - b).slice(0, MOST_PATHS).sort((a, b) => a - b);
         }

@@ -3,7 +3,7 @@
 // What pointers do on the timeline and on the flame graph, and what the pictures say of themselves.
 
 function describePictures(capture, canvas, flame) {
-    const processes = capture.processes.length === 1 ? "1 process" : `${grouped(capture.processes.length)} processes`;
+    const processes = plural(capture.processes.length, "process", "processes");
     const ranges = `${plural(capture.total, "event")} on ${plural(capture.lanes.length, "lane")} of ${processes}`;
     const length = exactLength(capture.lastNs - capture.firstNs);
     const sum = shortLength(flame.root.width);
@@ -110,7 +110,7 @@ function useFlame(flame, { help, search, live, callers }) {
         showPath(path, flame, zoom);
         live.say(`${shortLength(view.length)} in view`);
     };
-    const unmark = () => {
+    const back = () => {
         if (flame.zoomed) return zoom(flame.nodes[flame.zoomed].parent.id);
         view.select(NONE);
         said.textContent = "";
@@ -123,7 +123,8 @@ function useFlame(flame, { help, search, live, callers }) {
         showPath(path, flame, zoom);
     });
     new Keys(canvas, {
-        view, live, help, search, go, unmark,
+        view, live, help, search, go,
+        unmark: back,
         enter: zoom,
         walk: flame.walk(),
         step: (by) => search.stepIn(flame.found(), by, view.selected, go),
@@ -133,7 +134,7 @@ function useFlame(flame, { help, search, live, callers }) {
         click(x, y) {
             canvas.focus();
             const id = flame.at(x, y);
-            if (id === NONE) return unmark();
+            if (id === NONE) return back();
             go(id);
             return zoom(id);
         },

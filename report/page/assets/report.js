@@ -109,12 +109,15 @@ function build(json, capture, api) {
         walk: walkOf(capture),
         step: (by) => (asks === "name" && view.named ? names.step(by, false) : search.step(by)),
         measure: () => measureHere(capture, view, timeline, live),
-        unmark: () => unmark(view, live),
+        unmark: () => takeAway(view, live),
         more: {
             ...spanKeys(capture, view, live),
             N: () => names.step(1, true),
             P: () => names.step(-1, true),
-            x: () => (view.selected === NONE ? live.say("select an event first: its process is folded") : lanes.fold(timeline.layout.blockOfItem(view.selected))),
+            x: () => {
+                if (view.selected === NONE) live.say("select an event first: its process is folded");
+                else lanes.fold(timeline.layout.blockOfItem(view.selected));
+            },
             X: () => lanes.foldAll(timeline.layout.blocks.some((block) => !block.folded)),
         },
     });
@@ -142,7 +145,8 @@ function build(json, capture, api) {
 const SOON = 50000; // events whose names are ready with the first picture
 
 function nameTable(capture, parts) {
-    const names = new NameTable({ ...parts, table: byId("names-table"), filter: byId("names-filter"), more: byId("names-more"), message: byId("names-said") }, capture);
+    const elements = { table: byId("names-table"), filter: byId("names-filter"), more: byId("names-more"), message: byId("names-said") };
+    const names = new NameTable({ ...parts, ...elements }, capture);
     new TableText({
         copy: byId("names-copy"), save: byId("names-save"), field: byId("names-field"), live: parts.live,
         texts: () => names.texts(),
@@ -152,7 +156,7 @@ function nameTable(capture, parts) {
 }
 
 // Escape takes away the measure first, then the selection, then the span.
-function unmark(view, live) {
+function takeAway(view, live) {
     if (view.points.length) {
         view.points = [];
         view.changed("points");
