@@ -22,6 +22,7 @@ except ImportError:
 
 SAMPLE = """if (!window.nvtxtReport || !nvtxtReport.ready) return null;
 const data = window.nvtxtData ??= JSON.parse(document.getElementById("nvtxt-data").textContent);
+if (!data.items) return null;
 return [performance.timeOrigin, Date.now(), Number(BigInt(data.last) / 1000n) / 1000, data.follow.interval,
     performance.getEntriesByName("nvtxt-ready")[0].startTime, Number(BigInt(data.follow.written) / 1000n) / 1000];"""
 

@@ -129,7 +129,7 @@ static bool look_at(struct followed *store) {
 
 // Begins a turn. Returns whether there is to be a page, of the stores that are in `words` then.
 static bool look(struct following *following, size_t *there) {
-    bool is_new = false;
+    bool is_new = following->fails;
     *there = 0;
     following->turn_ms = nvtxt_monotonic_ms();
     following->changed = false;
@@ -230,7 +230,7 @@ static void take_changes(struct following *following) {
 // so nobody looks before.
 static int64_t next_turn(const struct following *following) {
     int64_t due = following->page_ms + following->interval_ms;
-    bool polls = following->fails;
+    bool polls = false;
     for (size_t i = 0; i < following->count; i++) {
         polls = polls || following->stores[i].fd < 0;
     }
@@ -318,7 +318,7 @@ static enum outcome run(struct following *following) {
             is_new = true;
         }
         outcome = is_new ? make_page(following, there) : OUTCOME_DONE;
-        look_again_later(following, is_new || was_told);
+        look_again_later(following, is_new || was_told); // after a failure for as long as it lasts
         if (outcome == OUTCOME_DONE) {
             wait_for_turn(following);
         }
