@@ -8,6 +8,8 @@ import browser
 from lib import equal
 from report import make_export, make_store, report
 
+Keys = browser.Keys
+
 HOSTILE = ["</script><b id=evil>x", "<!--<script>", "\"quotes' & <i id=evil2>", "line\u2028separator\u2029", "\u202eright to left",
            "\u0645\u0631\u062d\u0628\u0627", "<img src=x onerror=alert(1)>", "x" * 60000, "\x1b[31mred"]
 HEAD = """\
@@ -95,3 +97,23 @@ def export_of(folder, ranges):
 
 def range_lines(start, end, name, thread=1):
     return ['RangePush, %d, %d, "%s"' % (start, thread, name), "RangePop, %d, %d" % (end, thread)]
+
+
+def flame_walk(at):
+    """What the flame graph says of each path."""
+    said = []
+    at.key(Keys.HOME, picture="flame-graph")
+    stack = 1
+    while stack:
+        said.append(at.text("live"))
+        at.key(Keys.ARROW_DOWN, picture="flame-graph")
+        if at.text("live") != "no child":
+            stack += 1
+            continue
+        while stack:
+            at.key(Keys.ARROW_RIGHT, picture="flame-graph")
+            if at.text("live") != "no next one here":
+                break
+            at.key(Keys.ARROW_UP, picture="flame-graph")
+            stack -= 1
+    return said

@@ -6,7 +6,9 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
+import tempfile
 import zlib
 
 from builds import Build, Store
@@ -18,7 +20,7 @@ from report_random import make_export as make_random_export
 from test_report_logs import send_lines
 
 U64 = 1 << 64
-PLACES = ["report-summary", "findings", "timeline", "flame-graph", "sections", "source",
+PLACES = ["head", "findings-line", "timeline", "names", "flame-graph", "findings", "sections", "source", "report-summary",
           "session-summary", "about"]
 
 # Texts that want to be more than texts.
@@ -380,7 +382,8 @@ def check_shape(text, root):
     equal(root.all("html")[0]["lang"], "en")
     ids = [at["id"] for at in root.walk() if at["id"] is not None]
     equal(len(ids), len(set(ids)), "an id stands twice")
-    for name in PLACES:
+    equal([at["id"] for at in root.walk() if at["id"] in PLACES], PLACES)
+    for name in PLACES[2:]:
         equal(root.one(name).tag, "section")
     for at in root.walk():
         equal([name for name in at.attributes if name == "style" or name.startswith("on")], [])
@@ -686,6 +689,47 @@ def test_columns_without_values_say_why():
                             'Marker, 2, "b"\n')
         _, root = check_page(make_store(folder, "na.sqlite", name), shown=("--set", "full"))
         contains(root.one("section-Markers").text(), "N/A: fewer than 2 instances")
+
+
+def test_the_head_says_what_the_capture_is():
+    with Folder() as folder:
+        store, bad = f1(folder), folder.name("bad.nvtxt")
+        host, place = os.uname().nodename, os.path.dirname(folder.path)
+        _, root = page(store)
+        equal(root.one("capture").text(), "260 ns, 1 Jan 1970 00:00:00 UTC \u00b7 15 events \u00b7 1 process \u00b7 2 threads")
+        equal([link["href"] for link in root.one("capture").all("a")], ["#names", "#timeline", "#timeline"])
+        equal(root.all("title")[0].text(), "%s: f1.sqlite - nvtxt-report" % host, "a temporary folder (%s) is not named" % place)
+        _, root = page("--title", "Tuesday's <run>", store)
+        equal([root.all(tag)[0].text() for tag in ("title", "h1")], ["Tuesday's <run>"] * 2)
+        # Of another folder it is the last one; two stores are both named.
+        with tempfile.TemporaryDirectory(dir=os.environ["top_builddir"]) as other:
+            copy = os.path.join(other, "kept.sqlite")
+            shutil.copy(store, copy)
+            is_temporary = os.path.realpath(copy).startswith(("/tmp/", "/var/tmp/", "/dev/shm/", "/run/", os.path.realpath(os.environ.get("TMPDIR", "/tmp")) + "/"))
+            _, root = page(copy, store)
+            equal(root.all("h1")[0].text(), "%s: %skept.sqlite, f1.sqlite" % (host, "" if is_temporary else os.path.basename(other) + "/"))
+        with open(bad, "w", encoding="utf-8") as file:
+            file.write("@Marker, Time, Message\nMarker, 1, $none\nMarker, 1795242240123456789, \"kept\"\n")
+        _, root = page(make_store(folder, "bad.sqlite", bad, status=1))
+        equal(root.one("capture").text(), "0 ns, 21 Nov 2026 06:24:00 UTC \u00b7 1 event \u00b7 1 process \u00b7 1 thread \u00b7 1 error")
+        equal(root.one("capture").all("a")[-1]["href"], "#session-summary")
+
+
+def test_the_names_without_javascript_are_those_of_stats():
+    with Folder() as folder:
+        store = f1(folder)
+        _, root = page(store)
+        wanted = answer("stats", "-r", "nvtx_sum", "--percentiles", "90,99", store)["tables"][0]
+        rows = [[cell["data-value"] or cell.text() for cell in row.all("td")] for row in root.one("names-static").all("tbody")[0].all("tr")]
+        equal(rows, [[cell if isinstance(cell, str) else str(cell) if isinstance(cell, int) else repr(cell) for cell in row] for row in wanted["rows"]])
+        many = folder.name("many.nvtxt")
+        with open(many, "w", encoding="utf-8") as file:
+            file.write("@RangeStartEnd, Start, End, Message\n" + "".join("RangeStartEnd, 1, %d, \"name %d\"\n" % (i + 2, i) for i in range(1002)))
+        _, root = page(make_store(folder, "many.sqlite", many))
+        static = root.one("names-static")
+        equal(len(static.all("tbody")[0].all("tr")), 1000)
+        contains(static.text(), "2 more rows are not shown here.")
+        contains(static.all("tbody")[0].all("tr")[0].text(), "name 1001")
 
 
 def test_a_store_without_events_has_a_page():

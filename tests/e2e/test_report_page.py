@@ -8,7 +8,7 @@ import browser
 from client import Folder
 from lib import equal, run
 from report import f1, make_export, make_segments
-from report_window import HOSTILE, Page, export_of, opened, page, range_lines, store_of, write
+from report_window import HOSTILE, Page, export_of, flame_walk, opened, page, range_lines, store_of, write
 
 browser.need()
 Keys = browser.Keys
@@ -195,26 +195,6 @@ def test_the_flame_graph_has_the_same_keys():
         at.key(Keys.ESCAPE, picture="flame-graph")
         equal([at.text("flame-selected"), at.text("live")], ["", "nothing is selected"])
         at.quiet()
-
-
-def flame_walk(at):
-    """What the flame graph says of each path."""
-    said = []
-    at.key(Keys.HOME, picture="flame-graph")
-    stack = 1
-    while stack:
-        said.append(at.text("live"))
-        at.key(Keys.ARROW_DOWN, picture="flame-graph")
-        if at.text("live") != "no child":
-            stack += 1
-            continue
-        while stack:
-            at.key(Keys.ARROW_RIGHT, picture="flame-graph")
-            if at.text("live") != "no next one here":
-                break
-            at.key(Keys.ARROW_UP, picture="flame-graph")
-            stack -= 1
-    return said
 
 
 def test_the_flame_graph_has_the_stacks_of_what_is_selected():

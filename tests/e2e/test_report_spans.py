@@ -10,11 +10,12 @@ import re
 import sys
 
 import browser
+import builds
 from client import Folder
 from lib import equal, run
 from report import make_store, report
 from report_random import captures
-from report_window import opened
+from report_window import flame_walk, opened
 
 browser.need()
 
@@ -212,6 +213,39 @@ def test_callers_and_callees_are_those_of_the_paths():
                     equal(sorted(got[1]), sorted([callee, str(count), str(total)] for callee, (count, total) in callees.items()), (path, name, span))
                     compared += 1
     assert compared > 5, compared
+
+
+def flame_of(at, span):
+    """What the flame graph says of each path, and the sum that its description names."""
+    described = "return document.getElementById('flame-canvas').getAttribute('aria-label')"
+    before = at.run("document.getElementById('flame-canvas').setAttribute('aria-label', ''); nvtxtReport.setSpan(...arguments)", *span)
+    equal(before, None)
+    at.wait("return document.getElementById('flame-canvas').getAttribute('aria-label') !== ''")
+    return at.run(described), sorted(flame_walk(at))  # paths of one width may stand in any order
+
+
+def test_paths_of_a_span_over_everything_are_those_of_everything():
+    """Also where ranges cross, and where other processes are below a range; in that the program finds paths."""
+    walked = 0
+    for _, path, capture in captures(1):
+        if len(capture.counted(slow.PUSH_POP)) > 2:
+            with Folder() as folder:
+                at = opened(folder, path)
+                first, last = min(e.start for e in capture.events), max(max(e.start, e.end) for e in capture.events)
+                whole = flame_of(at, ())
+                equal(flame_of(at, (str(first), str(last + 1))), whole, path)
+                walked += len(whole[1])
+    for seed in range(2):
+        with Folder() as folder:
+            store = builds.Store()
+            builds.Build(store, random.Random(seed).randrange(100), jobs=2, deep=2, width=3)
+            at = opened(folder, store.save(folder, "build.sqlite"))
+            whole = flame_of(at, ())
+            view = at.view()
+            equal(flame_of(at, (view["start"], view["end"])), whole, "a build")
+            walked += len(whole[1])
+            at.quiet()
+    assert walked > 40, walked
 
 
 if __name__ == "__main__":
