@@ -227,25 +227,23 @@ def flame_of(at, span):
 def test_paths_of_a_span_over_everything_are_those_of_everything():
     """Also where ranges cross, and where other processes are below a range; in that the program finds paths."""
     walked = 0
-    for _, path, capture in captures(1):
-        if len(capture.counted(slow.PUSH_POP)) > 2:
+    for number, (_, path, capture) in enumerate(captures(1)):
+        if number in (1, 4, 5):  # an export with few ranges, one with many, a store
             with Folder() as folder:
                 at = opened(folder, path)
                 first, last = min(e.start for e in capture.events), max(max(e.start, e.end) for e in capture.events)
                 whole = flame_of(at, ())
                 equal(flame_of(at, (str(first), str(last + 1))), whole, path)
                 walked += len(whole[1])
-    for seed in range(2):
-        with Folder() as folder:
-            store = builds.Store()
-            builds.Build(store, random.Random(seed).randrange(100), jobs=2, deep=2, width=3)
-            at = opened(folder, store.save(folder, "build.sqlite"))
-            whole = flame_of(at, ())
-            view = at.view()
-            equal(flame_of(at, (view["start"], view["end"])), whole, "a build")
-            walked += len(whole[1])
-            at.quiet()
-    assert walked > 40, walked
+    with Folder() as folder:
+        store = builds.Store()
+        builds.Build(store, 7, jobs=2, deep=2, width=3)
+        at = opened(folder, store.save(folder, "build.sqlite"))
+        whole = flame_of(at, ())
+        equal(flame_of(at, (at.view()["start"], at.view()["end"])), whole, "a build")
+        walked += len(whole[1])
+        at.quiet()
+    assert walked > 20, walked
 
 
 if __name__ == "__main__":
