@@ -100,9 +100,34 @@ def random_span(chance, capture):
     return start, end if end > start else start + 1
 
 
+def dense_store(folder, chance):
+    """Hundreds of ranges of few names, below one another, so that percentiles differ."""
+    lines = ["ProcessId = 7", "@RangePush, Time, ThreadId, Message", "@RangePop, Time, ThreadId"]
+    open_ones, now = [0, 0, 0], 0
+    for _ in range(900):
+        thread, now = chance.randrange(3), now + chance.randrange(1, 2 ** chance.randrange(1, 12))
+        if open_ones[thread] and (open_ones[thread] > 3 or chance.random() < 0.5):
+            lines.append(f"RangePop, {now}, {thread}")
+            open_ones[thread] -= 1
+        else:
+            lines.append(f'RangePush, {now}, {thread}, "{chance.choice("abc")}"')
+            open_ones[thread] += 1
+    lines += [f"RangePop, {now + 1}, {thread}" for thread, count in enumerate(open_ones) for _ in range(count)]
+    store = make_store(folder, "dense.sqlite", folder.write("dense.nvtxt", "\n".join(lines) + "\n"))
+    return store, slow.Capture([(store, True)])
+
+
+def random_and_dense():
+    yield from captures(2)
+    for seed in range(2):
+        with Folder() as folder:
+            chance = random.Random(seed)
+            yield (chance, *dense_store(folder, chance))
+
+
 def test_figures_of_random_spans_are_exact():
     seen = 0
-    for chance, path, capture in captures(2):
+    for chance, path, capture in random_and_dense():
         with Folder() as folder:
             at = opened(folder, path)
             for _ in range(SPANS):

@@ -267,12 +267,13 @@ def test_the_twelve_colours_differ_for_all_eyes():
 
 
 def test_zoomed_out_one_sees_where_the_work_is_and_what_it_is():
-    """Three quarters of 40,000 short ranges: the first busy nine tenths, the second a third, the third idle."""
+    """Quarters of many short ranges: the first is busy nine tenths of the time, the second a third, the third is idle,
+    and of the fourth one name has most, though another one comes last."""
     with Folder() as folder:
         lines = []
         for i in range(10000):
             lines += range_lines(i * 100, i * 100 + 90, "full") + range_lines(10**6 + i * 100, 10**6 + i * 100 + 30, "part")
-        lines += range_lines(3 * 10**6, 3 * 10**6 + 10, "last") + range_lines(4 * 10**6 - 10, 4 * 10**6, "last")
+            lines += range_lines(3 * 10**6 + i * 100, 3 * 10**6 + i * 100 + 55, "most") + range_lines(3 * 10**6 + i * 100 + 70, 3 * 10**6 + i * 100 + 90, "last")
         at = opened(folder, store_of(folder, *sorted(lines, key=lambda line: (int(line.split(",")[1]), "Push" in line))))
         column = 44 + 20 + 4 + 10  # the ruler, the heading, the gap, the middle of the row
         paper, full, part = at.run(PIXEL, 0.65, column), at.run(PIXEL, 0.15, column), at.run(PIXEL, 0.4, column)
@@ -282,6 +283,7 @@ def test_zoomed_out_one_sees_where_the_work_is_and_what_it_is():
         near(full[:3], color("full"))
         # A third of the time is the second of five steps: 0.4375 of the colour.
         near(part[:3], [255 - 0.4375 * (255 - one) for one in color("part")])
+        near(at.run(PIXEL, 0.9, column)[:3], [255 - 0.8125 * (255 - one) for one in color("most")])
         # By domain all have one colour, by category none has one.
         at.run("const s = document.getElementById('colors'); s.value = 'category'; s.dispatchEvent(new Event('change'))")
         near(at.run(PIXEL, 0.15, column)[:3], [0x9a, 0xa3, 0xad])
