@@ -146,7 +146,7 @@ def test_figures_of_random_spans_are_exact():
 
 
 def test_figures_without_a_span_are_those_of_stats():
-    for _, path, _ in captures(2):
+    for _, path, capture in captures(2):
         with Folder() as folder:
             at = opened(folder, path)
             status, out, err = report("stats", "--format", "json", "--percentiles", "90,99", "-r", "nvtx_sum,nvtx_mark_sum", path)
@@ -161,8 +161,10 @@ def test_figures_without_a_span_are_those_of_stats():
                 name = row[-1]
                 wanted[name[1:] if name.startswith(":") else name, "mark"] = [row[0]] + [None] * 10
             got = at.run(TABLE)
+            whole = figures(capture, (min(event.start for event in capture.events), max(max(event.start, event.end) for event in capture.events) + 1))[0]
             for row in got:
-                row[4] = None  # stats has no self time
+                equal(row[4], None if whole[row[0], row[1]][2] is None else str(whole[row[0], row[1]][2]), "self time, which stats has not")
+                row[4] = None
             same(got, wanted, path)
 
 
@@ -208,7 +210,8 @@ def test_merged_events_have_figures_where_all_are_drawn_singly():
 
 
 def test_callers_and_callees_are_those_of_the_paths():
-    """Of everything, in stores where ranges do not cross: each range and the one below it."""
+    """In stores where ranges do not cross: each range and the one below it. Of a name that lies in itself, or is called
+    again below, the time counts once."""
     compared = 0
     for chance, path, capture in captures(3):
         if not path.endswith("store.sqlite"):
@@ -219,14 +222,20 @@ def test_callers_and_callees_are_those_of_the_paths():
             for span in spans:
                 whole = (min(e.start for e in capture.events), capture.last + 1)
                 at.run("nvtxtReport.setSpan(arguments[0], arguments[1])", *(map(str, span) if span else (None, None)))
-                wanted = {}
+                wanted, called = {}, {}
                 for event in capture.counted(slow.PUSH_POP):
                     if is_in(event, span or whole):
                         length = min(event.end, (span or whole)[1]) - max(event.start, (span or whole)[0])
                         caller = event.parent.message if event.parent else "nobody: it is outermost"
                         row = wanted.setdefault(event.message, {}).setdefault(caller, [0, 0])
                         row[0] += 1
-                        row[1] += length
+                        row[1] += 0 if any(other.message == event.message for other in event.stack[:-1]) else length
+                        if event.parent:
+                            row = called.setdefault(caller, {}).setdefault(event.message, [0, 0])
+                            row[0] += 1
+                            steps = [other.message for other in event.stack]
+                            is_counted = caller == event.message or (caller, event.message) in zip(steps[:-2], steps[1:-1])
+                            row[1] += 0 if is_counted else length
                 for name, callers in wanted.items():
                     longest = max((e for e in capture.counted(slow.PUSH_POP) if e.message == name and is_in(e, span or whole)), key=lambda e: e.duration)
                     at.run("return new Promise((done) => setTimeout(done, 200))")
@@ -234,7 +243,7 @@ def test_callers_and_callees_are_those_of_the_paths():
                     got = at.run("""return [...document.querySelectorAll('#callers table')].map((table) => [...table.querySelectorAll('tbody tr')].map(
                         (row) => [row.cells[0].textContent, row.cells[1].dataset.value, row.cells[2].dataset.value]))""")
                     equal(sorted(got[0]), sorted([caller, str(count), str(total)] for caller, (count, total) in callers.items()), (path, name, span))
-                    callees = {callee: of[name] for callee, of in wanted.items() if name in of}
+                    callees = called.get(name, {})
                     equal(sorted(got[1]), sorted([callee, str(count), str(total)] for callee, (count, total) in callees.items()), (path, name, span))
                     compared += 1
     assert compared > 5, compared

@@ -118,7 +118,7 @@ def test_the_tree_of_accessibility_has_names_for_all_of_it():
                  if not node["ignored"]]
         for role, name in (("button", "process 100"), ("button", "Fold all"), ("button", "p99"), ("button", "kernel"), ("button", "Copy"),
                            ("button", "Save"), ("searchbox", "Filter"), ("checkbox", "Only matches"), ("combobox", "Theme"), ("combobox", "Colours"),
-                           ("combobox", "Order"), ("button", "The span begins at the selection"), ("button", "Fit span"), ("button", "No span"),
+                           ("combobox", "Order"), ("button", "Span starts here"), ("button", "Fit span"), ("button", "No span"),
                            ("region", "Callers and callees"), ("region", "Names"), ("table", "Figures by name"), ("button", "All")):
             assert (role, name) in nodes, (role, name, sorted(set(nodes)))
         unnamed = [node for node in nodes if node[0] in ("button", "combobox", "checkbox", "searchbox", "textbox", "image", "region", "link") and not node[1].strip()]
@@ -421,6 +421,34 @@ def test_a_row_says_its_rank_and_what_it_lies_in():
                 break
         tip = at.text("tip").replace("\u202f", "")
         equal(tip, "kernel · 50 ns · 12.9 % · longest of 3 · in step › compute")
+
+
+def test_a_span_keeps_its_figures_far_from_the_first_event():
+    """A short view far from the first event makes all times count from elsewhere."""
+    day = 86400 * 10**9
+    for far in (30 * day, 300 * day):  # within what doubles tell apart, and beyond
+        with Folder() as folder:
+            lines = range_lines(0, 10, "first")
+            for at_ns, length in ((0, 100), (200, 300), (700, 200)):
+                lines += range_lines(far + at_ns, far + at_ns + length, "far")
+            at = opened(folder, store_of(folder, *lines))
+            at.run("nvtxtReport.setSpan(arguments[0], arguments[1])", str(far + 50), str(far + 1000))
+            at.search("far")
+            at.key("n", "n", Keys.ENTER, "w", "w")
+            assert int(at.view()["end"]) - int(at.view()["start"]) < 1000, at.view()
+            for key in ("w", "0", "p", "n"):
+                at.key(key)
+                assert "Ranklongest of 3" in at.text("selection") or key == "p", (far, key, at.text("selection"))
+            figures = "return [...document.querySelectorAll('#names-table tbody td[data-value]')].map((cell) => cell.dataset.value)"
+            wanted = ["3", "550", "550", "100", "183.33333333333334", "200", "300", "300", "50", "300"]
+            equal(at.run(figures)[:-1], wanted)
+            at.key(Keys.ENTER, "w")
+            at.run("nvtxtReport.setSpan(arguments[0], arguments[1])", str(far + 50), str(far + 1000))
+            equal(at.run(figures)[:-1], wanted)
+            at.wait("return document.getElementById('flame-canvas').getAttribute('aria-label').includes('550 ns together')")
+            at.key(Keys.HOME, picture="flame-graph")
+            equal(at.text("live"), "far, total 550 ns (100.0 %), self 550 ns, 3 ranges, depth 0")
+            at.quiet()
 
 
 if __name__ == "__main__":

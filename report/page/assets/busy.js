@@ -33,7 +33,7 @@ class Busy {
     }
 }
 
-// How many of several lanes are busy: a step function of time.
+// How many of several lanes are busy: a step function of time, known by its edges.
 class BusyCount {
     constructor(lanes) {
         const joined = (edge) => {
@@ -44,23 +44,27 @@ class BusyCount {
         this.most = lanes.length;
         this.starts = joined("starts");
         this.ends = joined("ends");
-        this.origin = this.starts.length ? this.starts[0] : 0;
-        this.before = [this.starts, this.ends].map((edges) => {
-            const upTo = new Float64Array(edges.length + 1);
-            for (let i = 0; i < edges.length; i++) upTo[i + 1] = upTo[i] + edges[i] - this.origin;
-            return upTo;
-        });
     }
 
-    // The time that all edges before `time` are ago, together.
-    ago(edges, before, time) {
-        const count = lowerBound(edges, time);
-        return (time - this.origin) * count - before[count];
-    }
-
-    // The mean of from..to.
-    mean(from, to) {
-        const area = (time) => this.ago(this.starts, this.before[0], time) - this.ago(this.ends, this.before[1], time);
-        return Math.max((area(to) - area(from)) / (to - from), 0);
+    // The means of `count` windows side by side, each as long as `length`.
+    means(from, length, count) {
+        const { starts, ends } = this;
+        let [start, end, at] = [upperBound(starts, from), upperBound(ends, from), from];
+        const means = new Float64Array(count);
+        for (let i = 0; i < count; i++) {
+            const until = from + (i + 1) * length;
+            let area = 0;
+            while (Math.min(starts[start] ?? Infinity, ends[end] ?? Infinity) < until) {
+                const isStart = (starts[start] ?? Infinity) < ends[end];
+                const edge = isStart ? starts[start] : ends[end];
+                area += (start - end) * (edge - at);
+                at = edge;
+                if (isStart) start++;
+                else end++;
+            }
+            means[i] = (area + (start - end) * (until - at)) / length;
+            at = until;
+        }
+        return means;
     }
 }

@@ -44,10 +44,10 @@ function histogramCell(group) {
     return cell;
 }
 
-// A number of nanoseconds without an exponent.
+// A number of nanoseconds, all its digits, without an exponent.
 function exactNumber(value) {
     if (typeof value === "bigint" || Number.isInteger(value)) return String(BigInt(value));
-    return String(value);
+    return value < 1e-6 ? value.toFixed(20) : String(value);
 }
 
 // A spreadsheet takes a text that begins like this for a formula.

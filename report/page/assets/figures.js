@@ -5,31 +5,37 @@
 // mark, or a range without length: when it starts in it), with the part of its duration that lies in the
 // span. Open ranges count in no duration. Without a span the figures are those of nvtxt-report stats.
 //
-// A length is exact up to 2^53 ns, which are 104 days; sums are exact whatever they are.
+// A length is exact up to 2^53 ns, which are 104 days; sums of such lengths are exact whatever they are.
 
 const KINDS = 3; // of events
 const CHUNK = 2 ** 52; // what is summed as a double, before it goes into a BigInt
 const HISTOGRAM_BINS = 24;
 const FEW_VALUES = 600; // that are sorted rather than searched
 
-// A sum of lengths.
-class Sum {
-    constructor() {
-        this.chunks = 0;
-        this.rest = 0;
-        this.more = 0n;
+// Many sums of lengths, by index.
+class Sums {
+    constructor(count) {
+        this.rests = new Float64Array(count);
+        this.chunks = new Float64Array(count);
+        this.more = new Map();
     }
 
-    add(length) {
-        if (length > Number.MAX_SAFE_INTEGER) this.more += BigInt(length);
-        else this.rest += length;
-        if (this.rest < CHUNK) return;
-        this.rest -= CHUNK;
-        this.chunks++;
+    add(index, length) {
+        if (length >= CHUNK) {
+            this.more.set(index, (this.more.get(index) ?? 0n) + BigInt(length));
+            return;
+        }
+        this.rests[index] += length;
+        if (this.rests[index] < CHUNK) return;
+        this.rests[index] -= CHUNK;
+        this.chunks[index]++;
     }
 
-    get exact() {
-        return BigInt(this.chunks) * BigInt(CHUNK) + BigInt(this.rest) + this.more;
+    // A number, or a BigInt where a number has not all digits.
+    at(index) {
+        const sum = this.chunks[index] * CHUNK + this.rests[index];
+        if (sum <= Number.MAX_SAFE_INTEGER && !this.more.has(index)) return sum;
+        return BigInt(this.chunks[index]) * BigInt(CHUNK) + BigInt(this.rests[index]) + (this.more.get(index) ?? 0n);
     }
 }
 
@@ -80,55 +86,75 @@ function logHistogram(values, low, high) {
     return { counts, low, high, bin };
 }
 
-// The figures of one name and kind. `values` are the lengths of its items in order; both are views of
-// arrays that all groups share.
+// One name and kind. Its lengths and items stand side by side in arrays that all groups share, in order.
+// What a table shows is worked out when it is asked for: there may be a million names.
 class Group {
-    constructor(name, kind, count) {
-        Object.assign(this, { name, kind, count, self: null, total: 0n });
+    constructor(figures, name, kind) {
+        Object.assign(this, { figures, name, kind, first: 0, count: 0, total: 0, self: null, found: null });
     }
 
-    // Works out what a table shows. `scratch` has room for all values.
-    work(scratch) {
+    get values() {
+        return this.figures.values.subarray(this.first, this.first + this.count);
+    }
+
+    get items() {
+        return this.figures.items.subarray(this.first, this.first + this.count);
+    }
+
+    // { avg, min, max, longest, deviation, med, p90, p99 }; of marks nothing.
+    work() {
+        if (!this.found) this.found = this.kind === MARK ? {} : this.count === 1 ? this.alone() : this.ofMany();
+        return this.found;
+    }
+
+    alone() {
+        const value = this.figures.values[this.first];
+        const longest = this.figures.items[this.first];
+        return { avg: value, min: value, max: value, longest, deviation: 0, med: value, p90: value, p99: value };
+    }
+
+    ofMany() {
         const { values, count } = this;
-        if (this.kind === MARK) return;
-        const sum = new Sum();
         let [min, max, longest] = [Infinity, -1, 0];
         for (let i = 0; i < count; i++) {
             const value = values[i];
-            sum.add(value);
             if (value < min) min = value;
             if (value > max) [max, longest] = [value, i];
         }
-        this.total = sum.exact;
-        this.avg = Number(this.total) / count;
-        Object.assign(this, { min, max, longest: this.items[longest], deviation: sampleDeviation(values, this.avg) });
-        const sorted = scratch.subarray(0, count);
-        sorted.set(values);
+        const avg = Number(this.total) / count;
+        const sorted = values.slice();
         const middle = count >> 1;
         const upper = nthValue(sorted, middle);
         let lower = upper;
         if (count % 2 === 0) for (let i = (lower = 0); i < middle; i++) if (sorted[i] > lower) lower = sorted[i];
-        this.med = lower + (upper - lower) / 2;
-        const p90 = rankOfPercent(count, 90);
-        this.p90 = nthValue(sorted, p90, Math.min(middle, p90));
-        const p99 = rankOfPercent(count, 99);
-        this.p99 = nthValue(sorted, p99, Math.min(p90, p99));
+        const rank90 = rankOfPercent(count, 90);
+        const p90 = nthValue(sorted, rank90, Math.min(middle, rank90));
+        const rank99 = rankOfPercent(count, 99);
+        const p99 = nthValue(sorted, rank99, Math.min(rank90, rank99));
+        const deviation = sampleDeviation(values, avg);
+        return { avg, min, max, longest: this.items[longest], deviation, med: lower + (upper - lower) / 2, p90, p99 };
     }
 
     get histogram() {
-        this.bins ||= logHistogram(this.values, this.min, this.max);
+        const { min, max } = this.work();
+        this.bins ||= logHistogram(this.values, min, max);
         return this.bins;
     }
 
     // How long an item of the group is, of `length`: its rank from the longest, and its percentile.
     rank(length) {
+        const { values } = this;
         let [longer, atMost] = [0, 0];
-        for (let i = 0; i < this.count; i++) {
-            if (this.values[i] > length) longer++;
+        for (let i = 0; i < values.length; i++) {
+            if (values[i] > length) longer++;
             else atMost++;
         }
         return { longer, percent: Math.ceil((100 * atMost) / this.count) };
     }
+}
+
+for (const key of ["avg", "min", "max", "longest", "deviation", "med", "p90", "p99"]) {
+    Object.defineProperty(Group.prototype, key, { get() { return this.work()[key]; } });
 }
 
 // The self times of push/pop ranges that a span cuts: the time of the span in which a range is the last,
@@ -188,6 +214,7 @@ function wholeSelfTimes(capture) {
 }
 
 // All figures of a span, or of everything if `span` is null: {from, to}, exact, after the first event.
+// They count from the base that the capture has now: they end when that changes (Capture.setBase()).
 class SpanFigures {
     constructor(capture, span) {
         Object.assign(this, { capture, span, groups: [], events: 0, open: 0, merged: 0, clipped: false });
@@ -195,9 +222,6 @@ class SpanFigures {
         this.count();
         if (this.merged) return;
         this.place();
-        const scratch = new Float64Array(this.groups.reduce((most, group) => Math.max(most, group.count), 0));
-        for (const group of this.groups) group.work(scratch);
-        this.total = this.groups.reduce((sum, group) => sum + group.total, 0n);
         this.byName = new Map(this.groups.map((group) => [group.name * KINDS + group.kind, group]));
     }
 
@@ -235,31 +259,27 @@ class SpanFigures {
             let index = known[key];
             if (index === NONE) {
                 index = known[key] = groups.length;
-                groups.push(new Group(name[i], kinds[lane[i]], 0));
+                groups.push(new Group(this, name[i], kinds[lane[i]]));
             }
             groups[index].count++;
             groupOf[i] = index;
         }
     }
 
-    // Gives each group its items and their lengths.
+    // Gives each group its items and their lengths, and sums these.
     place() {
         const { capture, start, end, from, to, groups, groupOf } = this;
-        const total = groups.reduce((sum, group) => sum + group.count, 0);
-        const values = new Float64Array(total);
-        const items = new Uint32Array(total);
         const next = new Uint32Array(groups.length);
         let at = 0;
         groups.forEach((group, i) => {
-            next[i] = at;
-            group.values = values.subarray(at, at + group.count);
-            group.items = items.subarray(at, at + group.count);
+            next[i] = group.first = at;
             at += group.count;
         });
+        const values = (this.values = new Float64Array(at));
+        const items = (this.items = new Uint32Array(at));
         const cut = (this.cut = []);
         const { duration, count, wholeSelfs } = capture;
-        const selfs = new Float64Array(groups.length);
-        const chunks = new Float64Array(groups.length);
+        const [totals, selfs] = [new Sums(groups.length), new Sums(groups.length)];
         for (let i = 0; i < count; i++) {
             const index = groupOf[i];
             if (index === NONE) continue;
@@ -267,31 +287,35 @@ class SpanFigures {
             items[place] = i;
             if (start[i] >= from && end[i] <= to) {
                 values[place] = duration[i];
-                selfs[index] += wholeSelfs[i];
-                if (selfs[index] >= CHUNK) {
-                    selfs[index] -= CHUNK;
-                    chunks[index]++;
-                }
+                selfs.add(index, wholeSelfs[i]);
             } else {
                 values[place] = Math.min(end[i], to) - Math.max(start[i], from);
                 cut.push(i);
             }
+            totals.add(index, values[place]);
         }
-        groups.forEach((group, i) => {
-            if (group.kind === PUSH_POP) group.self = BigInt(chunks[i]) * BigInt(CHUNK) + BigInt(selfs[i]);
-        });
         this.clipped = cut.length > 0;
-        this.addCut(cut.filter((item) => capture.kind(item) === PUSH_POP));
+        const unknown = this.addCut(selfs);
+        const all = new Sums(1);
+        groups.forEach((group, i) => {
+            group.total = totals.at(i);
+            if (group.kind === PUSH_POP && !unknown.has(i)) group.self = selfs.at(i);
+            if (typeof group.total === "number") all.add(0, group.total);
+        });
+        this.total = groups.reduce((sum, group) => (typeof group.total === "bigint" ? BigInt(sum) + group.total : sum), all.at(0));
     }
 
-    // Where what lies in a range that is cut is not in the page, nobody knows its self time.
-    addCut(cut) {
-        const { capture, groups, groupOf } = this;
+    // Adds the self times of ranges that the span cuts. Where what lies in one is not in the page, nobody
+    // knows its self time: returns the groups of such ranges.
+    addCut(selfs) {
+        const { capture, groupOf } = this;
+        const unknown = new Set();
+        const cut = this.cut.filter((item) => capture.kind(item) === PUSH_POP);
         for (const [item, self] of cutSelfTimes(capture, this, cut, this.from, this.to)) {
-            const group = groups[groupOf[item]];
-            const isKnown = group.self !== null && !(capture.leavesOut && capture.corrections.doubles[item]);
-            group.self = isKnown ? group.self + BigInt(self) : null;
+            selfs.add(groupOf[item], self);
+            if (capture.leavesOut && capture.corrections.doubles[item]) unknown.add(groupOf[item]);
         }
+        return unknown;
     }
 
     // The group of an item, or undefined.
@@ -301,7 +325,9 @@ class SpanFigures {
 
     // The part of an item that lies in the span.
     lengthOf(item) {
-        return Math.min(this.end[item], this.to) - Math.max(this.start[item], this.from);
+        const [begins, ends] = [this.start[item], this.end[item]];
+        if (begins >= this.from && ends <= this.to) return this.capture.duration[item];
+        return Math.min(ends, this.to) - Math.max(begins, this.from);
     }
 
     share(group) {

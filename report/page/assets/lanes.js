@@ -154,6 +154,8 @@ class LaneTable {
             if (button) this.fold(button.block);
         });
         this.view.listen((what) => what === "view" && this.later());
+        this.around = table.closest("details");
+        this.around.addEventListener("toggle", () => this.show());
         this.show();
     }
 
@@ -162,8 +164,10 @@ class LaneTable {
         this.timer = setTimeout(() => this.show(), 150);
     }
 
+    // Nothing is counted for a table that is closed.
     show() {
         clearTimeout(this.timer);
+        if (!this.around.open) return;
         const { layout } = this;
         const focused = this.body.contains(document.activeElement) ? document.activeElement.block : null;
         this.body.replaceChildren(...layout.order.slice(0, MOST_PROCESSES).map((block) => this.line(block)));
@@ -188,13 +192,13 @@ class LaneTable {
     }
 
     fold(block, folded = !block.folded) {
-        block.folded = folded;
+        this.layout.fold(block, folded);
         this.live.sayParts(["", folded ? "folded: " : "unfolded: ", shortened(block.label, 200)]);
         this.after();
     }
 
     foldAll(folded) {
-        for (const block of this.layout.blocks) block.folded = folded;
+        for (const block of this.layout.blocks) this.layout.fold(block, folded);
         this.live.say(`${folded ? "folded" : "unfolded"}: ${plural(this.layout.blocks.length, "process", "processes")}`);
         this.after();
     }
@@ -217,7 +221,7 @@ class LaneTable {
 
     set state(labels) {
         const folded = new Set(labels);
-        for (const block of this.layout.blocks) block.folded = folded.has(block.label);
+        for (const block of this.layout.blocks) this.layout.fold(block, folded.has(block.label));
         this.after();
     }
 }

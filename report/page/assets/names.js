@@ -34,7 +34,8 @@ const UNKNOWN_SELF = "self times are not known where a clipped range has parts t
 class NameTable {
     // `parts`: table, filter, more, message, copy, save, live, go, asked, view, palette, search
     constructor(parts, capture) {
-        Object.assign(this, parts, { capture, sort: "total", down: true, limit: PAGE_ROWS, rows: [], current: null, timer: 0 });
+        Object.assign(this, parts, { capture, sort: "total", down: true, limit: PAGE_ROWS, timer: 0 });
+        Object.assign(this, { rows: [], count: 0, titles: [], lower: [], current: null }); // titles by name
         this.body = this.table.tBodies[0];
         this.makeHead();
         this.filter.value = "";
@@ -76,13 +77,13 @@ class NameTable {
     filterChanged() {
         this.limit = PAGE_ROWS;
         this.show();
-        this.live.say(plural(this.rows.length, "name"));
+        this.live.say(plural(this.count, "name"));
     }
 
     showMore() {
         this.limit += PAGE_ROWS;
         this.show();
-        this.live.say(`${grouped(Math.min(this.limit, this.rows.length))} of ${plural(this.rows.length, "name")} are shown`);
+        this.live.say(`${grouped(this.rows.length)} of ${plural(this.count, "name")} are shown`);
     }
 
     later() {
@@ -91,44 +92,64 @@ class NameTable {
     }
 
     // DOMAIN:MESSAGE as the statistics have it, shortened.
-    title(group) {
-        const [domain, message] = this.capture.names[group.name];
-        return shortened(domain ? `${this.capture.domains[domain]}:${message}` : message, 300);
+    title({ name }) {
+        const [domain, message] = this.capture.names[name];
+        this.titles[name] ??= shortened(domain ? `${this.capture.domains[domain]}:${message}` : message, 300);
+        return this.titles[name];
+    }
+
+    isWanted({ name }, text) {
+        this.lower[name] ??= this.title({ name }).toLowerCase();
+        return this.lower[name].includes(text);
     }
 
     // As a number that sorts; names by their text.
-    value(group, key) {
-        if (key === "name") return this.title(group);
-        if (key === "kind") return KIND_WORDS[group.kind];
-        if (key === "share") return group.total;
-        if (key === "self") return group.self ?? -1n;
-        return group[key] ?? -1;
+    value(group) {
+        if (this.sort === "name") return this.title(group);
+        if (this.sort === "kind") return KIND_WORDS[group.kind];
+        return group[this.sort === "share" ? "total" : this.sort] ?? -1;
     }
 
-    sorted(groups) {
-        const keys = new Map(groups.map((group) => [group, this.value(group, this.sort)]));
+    // The first rows in the order that was asked for; there may be a million more. Equal ones are in the
+    // order of their names.
+    firstRows(groups) {
         const up = this.down ? -1 : 1;
         const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
-        return groups.sort((a, b) => up * order(keys.get(a), keys.get(b)) || order(this.title(a), this.title(b)) || a.kind - b.kind);
+        const compare = (a, b) => up * order(a.key, b.key) || order(this.title(a.group), this.title(b.group)) || a.group.kind - b.group.kind;
+        const rows = [];
+        for (const group of groups) {
+            const row = { group, key: this.value(group) };
+            const isFull = rows.length === this.limit;
+            if (isFull && compare(row, rows[rows.length - 1]) >= 0) continue;
+            if (isFull) rows.pop();
+            let [low, high] = [0, rows.length];
+            while (low < high) {
+                const middle = (low + high) >>> 1;
+                if (compare(rows[middle], row) <= 0) low = middle + 1;
+                else high = middle;
+            }
+            rows.splice(low, 0, row);
+        }
+        return rows.map((row) => row.group);
     }
 
     show() {
         clearTimeout(this.timer);
         const figures = this.asked.current;
         const text = this.filter.value.toLowerCase();
-        const wanted = figures.groups.filter((group) => !text || this.title(group).toLowerCase().includes(text));
-        this.rows = figures.merged ? [] : this.sorted(wanted);
-        const shown = this.rows.slice(0, this.limit);
+        const wanted = figures.merged ? [] : text ? figures.groups.filter((group) => this.isWanted(group, text)) : figures.groups;
+        this.count = wanted.length;
+        this.rows = this.firstRows(wanted);
         const focused = this.body.contains(document.activeElement) ? document.activeElement.group : null;
         this.columns = Object.fromEntries(NAME_COLUMNS.filter(([, , what]) => what === "time").map(([key]) => [
-            key, new LengthColumn(shown.map((group) => Number(group[key] ?? 0))),
+            key, new LengthColumn(this.rows.map((group) => Number(group[key] ?? 0))),
         ]));
-        this.body.replaceChildren(...shown.map((group) => this.line(group, figures)));
+        this.body.replaceChildren(...this.rows.map((group) => this.line(group, figures)));
         for (const head of this.table.tHead.rows[0].cells) {
             const key = head.firstElementChild?.dataset.sort;
             if (key) head.setAttribute("aria-sort", key !== this.sort ? "none" : this.down ? "descending" : "ascending");
         }
-        this.more.hidden = this.rows.length <= this.limit;
+        this.more.hidden = this.count <= this.limit;
         this.table.closest("[role=region]").hidden = Boolean(figures.merged);
         this.message.textContent = this.said(figures);
         this.mark(focused);
@@ -264,7 +285,7 @@ class NameTable {
     texts() {
         const units = { time: " (ns)", share: " (%)" };
         const header = NAME_COLUMNS.filter(([, , what]) => what !== "picture").map(([, title, what]) => title + (units[what] ?? ""));
-        return [header, ...this.rows.slice(0, this.limit).map((group) => this.textsOf(group))];
+        return [header, ...this.rows.map((group) => this.textsOf(group))];
     }
 
     textsOf(group) {
@@ -274,7 +295,7 @@ class NameTable {
             if (key === "kind") return KIND_WORDS[group.kind];
             if (what === "count") return String(group.count);
             if (group.kind === MARK) return "";
-            if (what === "share") return String(this.asked.current.share(group));
+            if (what === "share") return this.asked.current.share(group).toFixed(6);
             return group[key] === null || group[key] === undefined ? "" : exactNumber(group[key]);
         });
     }

@@ -138,8 +138,9 @@ class PathTree {
     }
 }
 
-// Callers and callees of a name, all its paths merged: [name, count, total] each, the longest first. A
-// caller that is NONE: nobody, it is outermost.
+// Callers and callees of a name, all its paths merged: {name, count, total} each, the longest first. A
+// caller that is NONE: nobody, it is outermost. Where a name lies in itself, the inner range counts, but
+// its time is already that of the outer one.
 function callersOf(nodes, name) {
     const [callers, callees] = [new Map(), new Map()];
     const add = (to, key, { count, total }) => {
@@ -148,13 +149,22 @@ function callersOf(nodes, name) {
         entry.total += total;
         to.set(key, entry);
     };
+    const isInside = (node, is) => {
+        let up = node.parent;
+        while (up && !is(up)) up = up.parent;
+        return Boolean(up);
+    };
     let [count, total] = [0, 0];
     for (const node of nodes) {
         if (node.name !== name || !node.parent) continue;
-        count += node.count;
-        total += node.total;
-        add(callers, node.parent.parent ? node.parent.name : NONE, node);
-        for (const child of node.children) add(callees, child.name, child);
+        const own = { count: node.count, total: isInside(node, (up) => up.name === name) ? 0 : node.total };
+        count += own.count;
+        total += own.total;
+        add(callers, node.parent.parent ? node.parent.name : NONE, own);
+        for (const child of node.children) {
+            const isCounted = child.name === name || isInside(child, (up) => up.name === child.name && up.parent?.name === name);
+            add(callees, child.name, { count: child.count, total: isCounted ? 0 : child.total });
+        }
     }
     const sorted = (entries) => [...entries.values()].sort((a, b) => b.total - a.total || b.count - a.count);
     return { count, total, callers: sorted(callers), callees: sorted(callees) };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts the page together. The static part is complete without it; what is here shows the two
-// pictures and what belongs to them. A page that was saved while it ran starts as a new one does.
+// Puts the page together. The static part is complete without it; what is here shows the pictures, the
+// table of names and what belongs to them. A page that was saved while it ran starts as a new one does.
 
 const page = document.documentElement;
 
@@ -57,7 +57,7 @@ function build(json, capture, api) {
     const help = byId("help");
     const palette = new Palette(capture);
     const view = new TimeView(capture);
-    const asked = new Asked(capture, view);
+    const asked = new CurrentFigures(capture, view);
     const canvas = byId("timeline-canvas");
     const timeline = new Timeline(canvas, byId("timeline-scroll"), byId("timeline-spacer"), capture, view, palette);
     const column = new LaneColumn(byId("lane-names"), timeline);
@@ -185,6 +185,7 @@ function useSpan(capture, { view, live, asked, flame, callers, canvas }) {
         const whole = !span || asked.current.merged;
         flame.setData(whole ? capture.flame : { ...new PathTree(asked.current).paths(), names: [] });
         callers.show();
+        isolate(byId("flame-selected"), flame.view.selected === NONE ? [] : flame.parts(flame.view.selected));
         describePictures(capture, canvas, flame);
     };
     view.listen((what) => {

@@ -133,7 +133,7 @@ const ORDERS = {
     first: (layout) => (block) => layout.firstItem(block),
     busy: (layout) => (block) => -layout.busyTime(block),
     number: () => (block) => block.number,
-    name: () => (block) => block.name,
+    name: () => (block) => block.name ?? "",
 };
 
 class Layout {
@@ -143,6 +143,7 @@ class Layout {
         this.blocks = [];
         this.lanes = []; // of each: its block, its label, and its rows
         this.rowOf = new Uint32Array(capture.count);
+        this.version = 0; // of what is folded, and of the order
         let before = {};
         capture.lanes.forEach((lane, index) => {
             if (lane.process !== before.process || lane.build !== before.build) {
@@ -169,6 +170,7 @@ class Layout {
         const keys = new Map(this.blocks.map((block) => [block, key(block)]));
         const compare = (a, b) => (keys.get(a) < keys.get(b) ? -1 : keys.get(a) > keys.get(b) ? 1 : a.heading - b.heading);
         this.order = [...this.blocks].sort(compare);
+        this.version++;
     }
 
     // The rows from the top to the bottom; `height` of a row may be 0. Fills `tops` by row.
@@ -188,7 +190,12 @@ class Layout {
             }
         }
         this.bottoms = Float64Array.from(this.shown, (i) => this.tops[i] + this.heights[i]);
-        return top;
+        this.height = top;
+    }
+
+    fold(block, folded) {
+        block.folded = folded;
+        this.version++;
     }
 
     // The places in `shown` that a window of heights touches.

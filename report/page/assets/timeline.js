@@ -46,10 +46,15 @@ class Timeline extends Picture {
         const unit = this.theme.size / 16;
         this.rowHeight = Math.round(ROW * unit);
         this.rulerHeight = Math.round(this.theme.size * 2.75);
-        const { inline } = this;
-        const label = Math.round(inline ? ROW * unit : 4 * unit);
-        const height = (row, block) => (row.level === 1 ? label : row.level === 0 && inline && block.folded ? 2 * this.rowHeight : this.rowHeight);
-        return this.layout.stack(height) + this.rulerHeight + this.theme.size / 2;
+        const { inline, layout } = this;
+        const stacked = `${inline} ${unit} ${layout.version}`;
+        if (this.stacked !== stacked) {
+            const label = Math.round(inline ? ROW * unit : 4 * unit);
+            const heading = (block) => (inline && block.folded ? 2 : 1) * this.rowHeight;
+            layout.stack((row, block) => (row.level === 0 ? heading(block) : row.level === 1 ? label : this.rowHeight));
+            this.stacked = stacked;
+        }
+        return layout.height + this.rulerHeight + this.theme.size / 2;
     }
 
     // Where a page may end: between rows.
@@ -130,9 +135,9 @@ class Timeline extends Picture {
         const count = this.layout.busyCount(block);
         const tall = this.rowHeight - 4;
         context.fillStyle = theme.forced ? theme.ink : theme.accent;
-        for (let x = 0; x < this.width; x++) {
-            const mean = count.mean(this.time(x), this.time(x + 1));
-            const high = Math.min(mean / Math.max(count.most, 1), 1) * tall;
+        const means = count.means(this.view.start, 1 / this.scale, Math.ceil(this.width));
+        for (let x = 0; x < means.length; x++) {
+            const high = Math.min(means[x] / Math.max(count.most, 1), 1) * tall;
             if (high > 0.01) context.fillRect(x, y + 2 + tall - Math.max(high, 1), 1, Math.max(high, 1));
         }
     }

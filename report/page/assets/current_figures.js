@@ -3,9 +3,12 @@
 // The figures that the page shows now: those of the chosen span, or of everything. They are computed when
 // somebody asks for them, and kept until the span changes.
 
-class Asked {
+class CurrentFigures {
     constructor(capture, view) {
         Object.assign(this, { capture, view, of: null, figures: null, everything: null });
+        view.listen((what) => {
+            if (what === "base") this.of = null; // times count from elsewhere now
+        });
     }
 
     get current() {
@@ -43,9 +46,12 @@ const MOST_NAMES = 12;
 
 function stackParts(capture, item) {
     const stack = [];
-    for (let at = item; at !== NONE; at = capture.parent[at]) stack.unshift(at);
+    for (let at = item; at !== NONE; at = capture.parent[at]) stack.push(at);
+    stack.reverse();
+    const isDeep = stack.length > MOST_NAMES;
+    if (isDeep) stack.splice(MOST_NAMES / 2, stack.length - MOST_NAMES);
     const names = stack.map((at) => shortened(titleOf(capture, at), 60));
-    if (names.length > MOST_NAMES) names.splice(MOST_NAMES / 2, names.length - MOST_NAMES, "…");
+    if (isDeep) names.splice(MOST_NAMES / 2, 0, "…");
     return names.flatMap((name, i) => (i ? [" › ", name] : [name]));
 }
 
