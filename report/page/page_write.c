@@ -52,7 +52,11 @@ static void put_capture(struct writer *writer) {
 
 static void put_names(struct writer *writer) {
     const struct page_table view = {.page = writer->page, .most = REPORT_PAGE_NAMES};
-    page_table(writer->out, writer->page->names, &view);
+    if (writer->page->names->row_count > 0) {
+        page_table(writer->out, writer->page->names, &view);
+    } else {
+        page_raw(writer->out, "<p>This report has no ranges that have an end.</p>\n");
+    }
 }
 
 static void put_style(struct writer *writer) {
@@ -100,6 +104,10 @@ static void put_banner(struct writer *writer) {
 
 static void put_tree(struct writer *writer) {
     const struct report_paths *paths = writer->page->paths;
+    if (writer->page->tree->row_count == 0) {
+        return;
+    }
+    page_raw(writer->out, "<h3>Paths of all events</h3>\n");
     if (paths->left_out > 0) {
         nvtxt_out_format(writer->out,
                          "<p>The picture has the %zu widest of %zu paths; where others would be, "

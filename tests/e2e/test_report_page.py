@@ -18,8 +18,8 @@ LINE = re.compile(r"(.*), start ([\d.]+ [µm]?n?s), duration ([\d.]+ [µm]?n?s),
 DAMAGED = ("#t=1..x", "#sel=999", "#q=%E0%A4", "#t=5..1", "#t=1..2&t=3..4", "#nothing", "#=", "#sel=", "#span=1", "#span=9..8",
            "#t=1..2&", "#sel=1&x=2", "#t=" + "9" * 30 + "..1")
 # What is said of what is not here, and the view that is shown: the nearest.
-MISSING = (("#t=99999..100000", "The time 99999 to 100000 of the link is not here; the nearest is shown.", {"start": "263", "end": "264"}),
-           ("#t=-500..-300", "The time -500 to -300 of the link is not here; the nearest is shown.", {"start": "-4", "end": "196"}),
+MISSING = (("#t=99999..100000", "The time 99999 to 100000 of the link is not here; the nearest is shown.", {"start": "246", "end": "260"}),
+           ("#t=-500..-300", "The time -500 to -300 of the link is not here; the nearest is shown.", {"start": "0", "end": "200"}),
            ("#t=40..60&sel=999", "The event 999 of the link is not here; the nearest is shown.", {"start": "40", "end": "60"}),
            ("#span=900..950&sel=1", "The time 900 to 950 of the link is not here; the nearest is shown.", {"start": "-4", "end": "264"}))
 

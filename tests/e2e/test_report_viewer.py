@@ -299,7 +299,7 @@ def test_zoomed_out_one_sees_where_the_work_is_and_what_it_is():
 
 def test_texts_of_others_are_harmless_in_every_new_place():
     with Folder() as folder:
-        odd = ["=1+2", "+1", "-1", "@x", 'quote " and, comma', "tab\tand\nline"] + HOSTILE
+        odd = ["=1+2", "\t=2", "+1", "-1", "@x", 'quote " and, comma', "tab\tand\nline"] + HOSTILE
         at = opened(folder, "--title", '</title><script>alert(1)</script>"&', export_of(folder, [(i * 100, i * 100 + 90, 1, text) for i, text in enumerate(odd)]))
         equal(at.driver.title, '</title><script>alert(1)</script>"&')
         equal(at.driver.find_element("tag name", "h1").text, '</title><script>alert(1)</script>"&')
@@ -308,7 +308,7 @@ def test_texts_of_others_are_harmless_in_every_new_place():
         lines = [line.split("\t") for line in at.run("return window.copied").split("\n")[1:-1]]
         equal([len(line) for line in lines], [13] * len(odd))
         copied = {line[0] for line in lines}
-        for text in "'=1+2", "'+1", "'-1", "'@x", "tab and line":
+        for text in "'=1+2", "'+1", "'-1", "'@x", "' =2", "tab and line":
             assert text in copied, (text, copied)
         assert all(not line[3].startswith("'") for line in lines), "numbers stay"
         # A file: the same, quoted.
@@ -348,6 +348,7 @@ def test_names_are_filtered_and_shown_a_hundred_at_a_time():
         # One column has one unit.
         texts = at.run("return [...document.querySelectorAll('#names-table tbody tr')].map((row) => row.cells[3].textContent.trim())")
         equal({text.split()[-1] for text in texts}, {"ns"})
+        equal(at.run("return document.querySelector('#names-table thead .unit').textContent"), "ns")
         at.quiet()
 
 

@@ -56,11 +56,12 @@ class Callers {
             button.append(make("bdi", shortened(this.capture.names[name][1], 300)));
             head.append(button);
         }
+        const exact = exactNumber(length);
         const share = total ? `${((100 * length) / total).toFixed(1)} %` : "";
         line.append(
             head,
             make("td", grouped(count), { class: "n", "data-value": String(count) }),
-            make("td", column.text(length), { class: "n", "data-value": exactNumber(length), title: `${exactNumber(length)} ns` }),
+            make("td", `${column.text(length)} ${column.unit}`, { class: "n", "data-value": exact, title: `${exact} ns` }),
             make("td", share, { class: "n" }),
         );
         return line;

@@ -52,7 +52,7 @@ function exactNumber(value) {
 
 // A spreadsheet takes a text that begins like this for a formula.
 function guarded(text) {
-    return /^[=+\-@]/.test(text) ? "'" + text : text;
+    return /^\s*[=+\-@]/.test(text) ? "'" + text : text;
 }
 
 function tsvOf(rows) {

@@ -106,15 +106,15 @@ class Fragment {
         return { start, end, isHere };
     }
 
-    // A time that is not here leads to the end of the view that is nearest to it.
+    // A time that is not here leads to the events that are nearest to it.
     t(value) {
         const { start, end, isHere } = this.times(value);
-        const [first, last] = this.view.wholeAtFirst.map((edge) => BigInt(Math.round(edge)));
+        const last = this.capture.lastNs - this.capture.firstNs;
         // A link to a moment shows what is around it.
-        const room = start === end ? (last - first) / 40n + 1n : 0n;
+        const room = start === end ? last / 40n + 1n : 0n;
         if (isHere) return [start - room, end + room];
-        const length = end - start + 2n * room;
-        return end < first ? [first, first + length] : [last - length, last];
+        const length = end - start > last / 20n ? end - start : last / 20n + 1n;
+        return end < 0n ? [0n, length] : [last - length, last];
     }
 
     span(value) {

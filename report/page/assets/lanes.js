@@ -9,7 +9,7 @@ const WIDEST = 0.4; // of the picture
 const NARROWEST = 40; // pixels
 const EDGE = 8;
 const BAR = 36; // pixels across
-const FIRST_WIDTH = 200;
+const FIRST_WIDTH = 216;
 const MOST_PROCESSES = 200; // of the table
 
 class LaneColumn extends Picture {
@@ -61,7 +61,7 @@ class LaneColumn extends Picture {
         context.fillRect(0, rulerHeight - 1, this.width, 1);
         context.fillRect(this.width - 1, 0, 1, this.height);
         this.setFont(theme.font(0.75));
-        this.label("process and thread, busy in view", 6, rulerHeight / 2, this.width - 12, theme.soft);
+        this.label("thread, busy in view", 6, rulerHeight / 2, this.width - 12, theme.soft);
     }
 
     drawBlock(block, y) {

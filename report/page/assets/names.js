@@ -57,6 +57,7 @@ class NameTable {
                 const button = make("button", title, { type: "button", "data-sort": key });
                 button.addEventListener("click", () => this.sortBy(key));
                 head.append(button);
+                if (what === "time") head.append(make("span", "", { class: "unit" }));
             }
             line.append(head);
         }
@@ -147,6 +148,8 @@ class NameTable {
         this.body.replaceChildren(...this.rows.map((group) => this.line(group, figures)));
         for (const head of this.table.tHead.rows[0].cells) {
             const key = head.firstElementChild?.dataset.sort;
+            const unit = head.querySelector(".unit");
+            if (unit) unit.textContent = this.columns[key].unit;
             if (key) head.setAttribute("aria-sort", key !== this.sort ? "none" : this.down ? "descending" : "ascending");
         }
         this.more.hidden = this.count <= this.limit;
@@ -172,7 +175,7 @@ class NameTable {
         line.group = group;
         const colors = this.palette.ofName(group.name);
         const name = make("th", undefined, { scope: "row" });
-        const button = make("button", undefined, { type: "button", tabindex: "-1", class: "name" });
+        const button = make("button", undefined, { type: "button", tabindex: "-1", class: "name", title: this.title(group) });
         button.group = group;
         button.append(make("bdi", this.title(group)));
         name.append(swatch(colors.fill), button);
@@ -191,7 +194,9 @@ class NameTable {
         if (isEmpty) return make("td", "", { class: "n" });
         if (value === null) return make("td", "–", { class: "n", title: "not known" });
         const exact = exactNumber(value);
-        return make("td", this.columns[key].text(Number(value)), { class: "n", "data-value": exact, title: `${exact} ns` });
+        const cell = make("td", this.columns[key].text(Number(value)), { class: "n", "data-value": exact, title: `${exact} ns` });
+        cell.append(make("span", ` ${this.columns[key].unit}`, { class: "unseen" })); // seen once, in the head
+        return cell;
     }
 
     click(event) {

@@ -42,12 +42,11 @@ const UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
 // The lengths of a column, all in one unit: three digits each, at most three of them after the point,
 // which stands below the point of the line above.
 class LengthColumn {
-    // The unit fits all but the shortest tenth, where the longest has at most six digits before the point.
+    // The smallest unit in which the longest has at most four digits before the point.
     constructor(lengths) {
-        const sorted = Float64Array.from(lengths.filter((length) => length > 0)).sort();
-        const short = Math.max(sorted[Math.floor(sorted.length / 10)] ?? 0, (sorted[sorted.length - 1] ?? 0) / 1e6);
-        [this.unit, this.size] = UNITS.find(([, size]) => short >= size) ?? UNITS[3];
-        this.digits = Math.max(0, ...Array.from(sorted, (length) => this.digitsOf(length)));
+        const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
+        [this.unit, this.size] = UNITS.findLast(([, size]) => longest < size * 9999.5) ?? UNITS[0];
+        this.digits = lengths.reduce((most, length) => Math.max(most, length ? this.digitsOf(length) : 0), 0);
     }
 
     digitsOf(length) {
@@ -56,13 +55,14 @@ class LengthColumn {
         return Number.isInteger(length) && this.size === 1 ? 0 : digits;
     }
 
+    // Without the unit.
     text(length) {
         const digits = length ? this.digitsOf(length) : 0;
         const shown = (length / this.size).toFixed(digits);
-        if (length && !Number(shown)) return `<0.001 ${this.unit}`;
+        if (length && !Number(shown)) return "<0.001";
         const [whole, rest = ""] = shown.split(".");
         const room = this.digits ? (rest ? "" : "\u2008") + "\u2007".repeat(this.digits - rest.length) : "";
-        return `${grouped(whole)}${rest ? "." + rest : ""}${room} ${this.unit}`;
+        return `${grouped(whole)}${rest ? "." + rest : ""}${room}`;
     }
 }
 

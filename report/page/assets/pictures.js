@@ -3,7 +3,7 @@
 // What pointers do on the timeline and on the flame graph, and what the pictures say of themselves.
 
 function describePictures(capture, canvas, flame) {
-    const processes = plural(capture.processes.length, "process", "processes");
+    const processes = plural(countProcesses(capture), "process", "processes");
     const ranges = `${plural(capture.total, "event")} on ${plural(capture.lanes.length, "lane")} of ${processes}`;
     const length = exactLength(capture.lastNs - capture.firstNs);
     const sum = shortLength(flame.root.width);
@@ -13,6 +13,13 @@ function describePictures(capture, canvas, flame) {
     canvas.setAttribute("aria-label", `Timeline: ${ranges}, ${length} long. ${keys}`);
     const paths = `push/pop ranges merged by path, ${sum} together${left}`;
     flame.canvas.setAttribute("aria-label", `Flame graph: ${paths}. ${keys} The table has the figures.`);
+}
+
+// Those that have events here.
+function countProcesses(capture) {
+    const seen = new Uint8Array(capture.processes.length);
+    for (let i = 0; i < capture.count; i++) seen[processOf(capture, i)] = 1;
+    return seen.reduce((sum, one) => sum + one, 0);
 }
 
 // What the pointer is on, in a line: its name, length, share and rank, and what it lies in.

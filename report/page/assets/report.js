@@ -184,6 +184,7 @@ function useSpan(capture, { view, live, asked, flame, callers, canvas }) {
         if (span) live.say(`span from ${exactLength(span.from)} to ${exactLength(span.to)}, ${exactLength(span.to - span.from)} long: ${asked.said}`);
         const whole = !span || asked.current.merged;
         flame.setData(whole ? capture.flame : { ...new PathTree(asked.current).paths(), names: [] });
+        byId("flame-said").textContent = !span ? "" : whole ? "Of all events: those of the span are merged." : `Of the span: ${asked.said}.`;
         callers.show();
         isolate(byId("flame-selected"), flame.view.selected === NONE ? [] : flame.parts(flame.view.selected));
         describePictures(capture, canvas, flame);
@@ -193,7 +194,7 @@ function useSpan(capture, { view, live, asked, flame, callers, canvas }) {
         clearTimeout(timer);
         timer = setTimeout(show, 120);
     });
-    said.textContent = "";
+    said.textContent = byId("flame-said").textContent = "";
     byId("clear-span").addEventListener("click", () => {
         view.clearSpan();
         live.say("there is no span");

@@ -84,14 +84,13 @@ class Strips {
         this.count = 0;
         if (x < 0 || x >= this.width) return;
         const { data } = this.image;
-        const forced = this.picture.theme.forced;
-        const [red, green, blue] = forced ? this.ink : best === dim ? this.dim : this.picture.palette.rgb[best];
+        const [red, green, blue] = this.picture.theme.forced ? this.ink : best === dim ? this.dim : this.picture.palette.rgb[best];
         const step = Math.max(Math.ceil(Math.min(busy * this.picture.scale, 1) * STEPS - 1e-9), 1);
         const at = (line * this.width + x) * 4;
         data[at] = red;
         data[at + 1] = green;
         data[at + 2] = blue;
-        data[at + 3] = forced ? 255 : Math.round(255 * (0.25 + (0.75 * (step - 1)) / (STEPS - 1)));
+        data[at + 3] = Math.round(255 * (0.25 + (0.75 * (step - 1)) / (STEPS - 1)));
         this.used[line] = 1;
         if (isNamed) this.named.push([x, line]);
     }

@@ -80,6 +80,7 @@ class Timeline extends Picture {
         this.drawRows();
         drawRuler(this);
         drawSpan(this);
+        this.drawNames();
         drawPoints(this);
         for (const picture of this.followers) picture.draw();
     }
@@ -87,6 +88,7 @@ class Timeline extends Picture {
     drawRows() {
         const { layout } = this;
         const shown = layout.shownBetween(this.scrolled, this.scrolled + this.height - this.rulerHeight);
+        this.names = [];
         const strips = new Strips(this, shown.length);
         const rows = shown.map((i) => layout.rows[i]);
         const wide = rows.map((row, line) => (row.level === 2 && row.kind > MARK ? strips.sortOut(row, line) : []));
@@ -115,18 +117,21 @@ class Timeline extends Picture {
             context.fillStyle = theme.band;
             context.fillRect(0, y, this.width, height);
             if (block.folded) this.drawCount(block, y + height - this.rowHeight);
-            if (inline) this.drawName(block.label, y, theme.font(0.875, "600"), theme.ink);
+            if (inline) this.names.push([block.label, y, theme.font(0.875, "600"), theme.ink]);
         } else if (inline) {
-            this.drawName(layout.lanes[row.lane].label, y, theme.font(0.75), theme.soft);
+            this.names.push([layout.lanes[row.lane].label, y, theme.font(0.75), theme.soft]);
         }
         context.fillStyle = theme.line;
         context.fillRect(0, Math.round(y), this.width, 1);
     }
 
-    drawName(text, y, font, color) {
-        this.setFont(font);
-        this.label(text, 6, y + this.rowHeight / 2 + 1, this.width - 12, color);
-        this.setFont(this.theme.font(0.75));
+    // Names of lanes that have no column, over lines and what a span dims.
+    drawNames() {
+        for (const [text, y, font, color] of this.names) {
+            if (y < this.rulerHeight - this.rowHeight / 2) continue;
+            this.setFont(font);
+            this.label(text, 6, y + this.rowHeight / 2 + 1, this.width - 12, color);
+        }
     }
 
     // How many lanes of a folded process are busy, pixel by pixel.
@@ -167,7 +172,7 @@ class Timeline extends Picture {
         const width = Math.max(right - left - 0.5, 1);
         const dim = this.isDim(capture.name[item]);
         const colors = this.palette.shown(theme, dim) || this.palette.of(item);
-        context.fillStyle = colors.fill;
+        context.fillStyle = theme.forced && width <= 4 ? colors.edge : colors.fill; // there it has no border to be seen by
         context.fillRect(left, y, width, height);
         if (width > 4) {
             context.strokeStyle = colors.edge;
