@@ -446,7 +446,7 @@ def test_a_span_keeps_its_figures_far_from_the_first_event():
             at.key(Keys.ENTER, "w")
             at.run("nvtxtReport.setSpan(arguments[0], arguments[1])", str(far + 50), str(far + 1000))
             equal(at.run(figures)[:-1], wanted)
-            at.wait("return document.getElementById('flame-canvas').getAttribute('aria-label').includes('550 ns together')")
+            waited(at, "span from")
             at.key(Keys.HOME, picture="flame-graph")
             equal(at.text("live"), "far, total 550 ns (100.0 %), self 550 ns, 3 ranges, depth 0")
             at.quiet()
