@@ -50,13 +50,14 @@ struct following {
     struct report_round round;
     struct term_round said[2];
     int64_t interval_ms;
-    int64_t turn_ms;  // when the last turn began
-    int64_t page_ms;  // when the last page was begun
-    int64_t again_ms; // when it looks once more; 0: only after a change
-    int64_t step_ms;  // from the last turn to again_ms; 0: not again
-    bool changed;     // since the last turn began
-    bool fails;       // the last page
-    bool wrote;       // any page
+    int64_t turn_ms;      // when the last turn began
+    int64_t page_ms;      // when the last page was begun
+    int64_t again_ms;     // when it looks once more; 0: only after a change
+    int64_t step_ms;      // from the last turn to again_ms; 0: not again
+    bool changed;         // since the last turn began
+    bool fails;           // the last page
+    bool wrote;           // any page
+    enum outcome outcome; // of the last page
 };
 
 // ---- Looking ------------------------------------------------------------------------------------
@@ -196,15 +197,22 @@ static enum outcome make_page(struct following *following, size_t there) {
     for (size_t i = 0; !failed && i < following->count; i++) {
         following->stores[i].mark = following->stores[i].next;
     }
+    following->outcome = outcome;
     following->fails = failed;
     following->wrote = following->wrote || !failed;
     return OUTCOME_DONE;
 }
 
+// If nothing is new, a page with --last that is there is the last one: a new one would have less,
+// because that counts from now.
 static enum outcome make_last_page(struct following *following) {
     size_t there;
     signals_begin_last_work();
-    look(following, &there);
+    bool is_new = look(following, &there);
+    if (!is_new && there > 0 && following->wrote && following->options->selection.has_last) {
+        enum outcome ended = report_follow_end_page(following->options, following->term);
+        return ended ?: following->outcome;
+    }
     enum outcome outcome = there > 0 ? write_page(following, there, true) : OUTCOME_NO_INPUT;
     bool unread = outcome >= OUTCOME_USAGE && !following->round.output_failed && !signals_came();
     return unread ? report_follow_end_page(following->options, following->term) : outcome;

@@ -164,6 +164,20 @@ def test_each_signal_ends_it_with_a_last_page():
         equal(without(text_of(follower.path)) == without(text_of(plain)), True, "the last page is like any other")
 
 
+def test_a_quiet_end_keeps_what_the_page_shows():
+    """With --last a page of now would have nothing of what one has looked at."""
+    with Folder() as folder:
+        now = time.time_ns()
+        text = '@Marker, Time, Message\nMarker, %d, "kept"\n' % now
+        store = make_store(folder, "now.sqlite", folder.write("now.nvtxt", text))
+        with Follower(folder.name("page.html"), "--last", "2s", store, interval="0.1s") as follower:
+            wait_for(lambda: is_following(page_of(follower.path)[0]) and "kept" in text_of(follower.path), "the event is shown")
+            wait_for(lambda: time.time_ns() > now + 3 * 10**9, "it is no more of the last two seconds")
+            follower.ends(signal.SIGINT)
+        equal(is_following(page_of(follower.path)[0]), False)
+        assert "kept" in text_of(follower.path)
+
+
 def test_the_last_page_has_its_time_and_a_second_signal_ends_it():
     with Folder() as folder:
         store = f1(folder)
