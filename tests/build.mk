@@ -12,6 +12,7 @@ script_tests += test_fences.py
 script_tests += check_wire.sh
 script_tests += check_dist.sh
 script_tests += test_check_dist.sh
+script_tests += test_page_embed.sh
 script_tests += check_manuals.sh
 script_tests += check_mutants.sh
 script_tests += check_units.sh

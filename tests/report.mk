@@ -54,6 +54,7 @@ unit_programs += unit/test_report_rules
 unit_test_report_rules_SOURCES = unit/test_report_rules.c $(report_kit)
 serial_tests += e2e/test_report_sections.py
 waiting_tests += e2e/test_report_python_rules.py
+serial_tests += e2e/test_report_links.py
 serial_tests += e2e/test_report_rules.py
 serial_tests += e2e/test_report_health.py
 EXTRA_DIST += e2e/report_page.py e2e/report_random.py report/slow_metrics.py

@@ -380,7 +380,7 @@ const struct report_option report_options_table[] = {
      REPORT_HTML,
      "N",
      "events drawn singly (default: 2000000)"},
-    {{"title", 0, NVTXT_OPTION_TEXT, .at = AT(title)},
+    {{"title", 0, NVTXT_OPTION_TEXT, .at = AT(title), .wanted = "a text that is not empty"},
      REPORT_HTML,
      "TEXT",
      "of the page (default: the host and the stores)"},

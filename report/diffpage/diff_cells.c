@@ -68,10 +68,7 @@ void diff_page_look_at(struct diff_page_look *look, double ns) {
 }
 
 void diff_page_look_begin(struct diff_page_look *look) {
-    look->unit = nvtxt_shown_unit(look->most);
-    if (look->unit.ns == 1e3) {
-        look->unit.name = "µs"; // as the pictures have it
-    }
+    look->unit = page_time_unit(look->most);
 }
 
 // Returns the number of decimals.

@@ -60,6 +60,16 @@ static inline bool report_is_timed(const struct report_event *event) {
            !(event->flags & REPORT_OPEN);
 }
 
+// Whether an event, an index in the order, is a range that lasts longer than another one;
+// REPORT_NONE: than none.
+static inline bool report_is_longer(const struct report_capture *capture, uint32_t event,
+                                    uint32_t other) {
+    const struct report_event *events = capture->events;
+    return report_is_timed(&events[event]) &&
+           (other == REPORT_NONE ||
+            report_duration(&events[event]) > report_duration(&events[other]));
+}
+
 // ---- Trees --------------------------------------------------------------------------------------
 
 // Finds them for a capture in order, `lane_parents` being the parents of its events in their lanes,

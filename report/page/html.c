@@ -5,6 +5,8 @@
 #include "report/page/html.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "protocol/base/utf8.h"
@@ -82,6 +84,30 @@ void page_cell_uint(struct nvtxt_out *out, uint64_t value) {
     char number[REPORT_NUMBER];
     report_number_uint(number, value);
     nvtxt_out_format(out, "<td class=\"n\" data-value=\"%" PRIu64 "\">%s</td>", value, number);
+}
+
+struct nvtxt_shown_unit page_time_unit(double most_ns) {
+    struct nvtxt_shown_unit unit = nvtxt_shown_unit(most_ns);
+    unit.name = unit.ns == 1e3 ? "µs" : unit.name;
+    return unit;
+}
+
+void page_time(struct nvtxt_out *out, double ns) {
+    struct nvtxt_shown_unit unit = page_time_unit(ns);
+    char digits[NVTXT_SHOWN_TIME];
+    if (unit.ns == 1 && ns == round(ns)) {
+        snprintf(digits, sizeof(digits), "%.0f", ns);
+    } else {
+        nvtxt_shown_digits(digits, ns / unit.ns);
+    }
+    page_text(out, nvtxt_slice_of(digits)); // "<0.001"
+    nvtxt_out_format(out, " %s", unit.name);
+}
+
+void page_length(struct nvtxt_out *out, uint64_t ns) {
+    nvtxt_out_format(out, "<span title=\"%" PRIu64 " ns\">", ns);
+    page_time(out, (double)ns);
+    page_raw(out, "</span>");
 }
 
 void page_titles(struct nvtxt_out *out, const char *const *titles) {

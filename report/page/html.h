@@ -9,6 +9,7 @@
 
 #include "protocol/base/slice.h"
 #include "protocol/text/out.h"
+#include "protocol/text/shown.h"
 
 // Words of the program, with their tags, as they are.
 static inline void page_raw(struct nvtxt_out *out, const char *html) {
@@ -30,6 +31,14 @@ void page_attribute_int(struct nvtxt_out *out, const char *name, int64_t value);
 // A cell with a text or a number for people.
 void page_cell(struct nvtxt_out *out, struct nvtxt_slice text);
 void page_cell_uint(struct nvtxt_out *out, uint64_t value);
+
+// The unit of times of which the largest is this one: as pages write it, with "µs".
+struct nvtxt_shown_unit page_time_unit(double most_ns);
+
+// A length of time with three digits and its unit: "4.98 ms". Of the second one the exact one is
+// the title.
+void page_time(struct nvtxt_out *out, double ns);
+void page_length(struct nvtxt_out *out, uint64_t ns);
 
 // A row of column titles; it ends with NULL.
 void page_titles(struct nvtxt_out *out, const char *const *titles);

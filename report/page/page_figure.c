@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "protocol/text/shown.h"
 #include "report/page/html.h"
 #include "report/render/render_metric.h"
 #include "report/table/number.h"
@@ -57,12 +56,12 @@ static bool is_time(const struct page_figures *figures) {
 }
 
 const char *page_figures_unit(const struct page_figures *figures) {
-    return is_time(figures) ? nvtxt_shown_unit(figures->most).name : figures->unit ?: "";
+    return is_time(figures) ? page_time_unit(figures->most).name : figures->unit ?: "";
 }
 
 // The smallest time has three digits, and all have as many decimals as it.
 static void put_time(struct nvtxt_out *out, const struct page_figures *figures, double ns) {
-    struct nvtxt_shown_unit unit = nvtxt_shown_unit(figures->most);
+    struct nvtxt_shown_unit unit = page_time_unit(figures->most);
     char text[REPORT_NUMBER], digits[NVTXT_SHOWN_TIME];
     int decimals = nvtxt_shown_digits(digits, figures->least / unit.ns);
     decimals = unit.ns == 1 && !figures->fraction ? 0 : decimals;

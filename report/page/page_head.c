@@ -16,6 +16,7 @@
 #include "report/page/html.h"
 #include "report/page/timeline.h"
 #include "report/table/number.h"
+#include "report/table/screen.h"
 
 // ---- The title ----------------------------------------------------------------------------------
 
@@ -72,23 +73,8 @@ void page_title(struct nvtxt_out *out, const struct report_page *page) {
 
 // ---- The capture in words -----------------------------------------------------------------------
 
-// Three digits and a unit: "4.98 ms".
-static void put_length(struct nvtxt_out *out, uint64_t ns) {
-    static const struct {
-        double size;
-        const char *name;
-    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
-    size_t unit = 0;
-    while (unit < 3 && (double)ns < units[unit].size * 0.9995) {
-        unit++;
-    }
-    double value = (double)ns / units[unit].size;
-    int decimals = unit == 3 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-    nvtxt_out_format(out, "<span title=\"%" PRIu64 " ns\">%.*f %s</span>", ns, decimals, value,
-                     units[unit].name);
-}
-
-// "23 Nov 2026 07:28:48 UTC", where the page knows from when times count.
+// "23 Nov 2026 07:28:48 UTC", where the page knows from when times count; not of times that count
+// from a beginning of their own.
 static void put_beginning(struct nvtxt_out *out, const struct report_model *model) {
     static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -97,9 +83,9 @@ static void put_beginning(struct nvtxt_out *out, const struct report_model *mode
         return;
     }
     int64_t ns = nvtxt_time_plus(model->selected_first_ns, capture->stores[0].utc_base_ns);
-    time_t seconds = (time_t)(ns / 1000000000 - (ns % 1000000000 < 0));
+    time_t seconds = (time_t)(ns / NVTXT_NS_A_SECOND);
     struct tm at;
-    if (gmtime_r(&seconds, &at)) {
+    if (ns >= REPORT_SCREEN_YEAR_1980_NS && gmtime_r(&seconds, &at)) {
         nvtxt_out_format(out, ", <time data-ns=\"%" PRId64 "\">%d %s %d %02d:%02d:%02d UTC</time>",
                          model->selected_first_ns, at.tm_mday, months[at.tm_mon], at.tm_year + 1900,
                          at.tm_hour, at.tm_min, at.tm_sec);
@@ -125,7 +111,7 @@ void page_capture(struct nvtxt_out *out, const struct report_page *page) {
         sum.errors += of->errors;
     }
     if (model->selected > 0) {
-        put_length(out, model->elapsed_ns);
+        page_length(out, model->elapsed_ns);
         put_beginning(out, model);
     } else {
         page_raw(out, "no events");

@@ -104,7 +104,7 @@ static void begin_anchor(struct nvtxt_out *out, const char *begin, struct nvtxt_
                          const char *end) {
     page_raw(out, "<a href=\"");
     page_raw(out, begin);
-    page_text(out, target);
+    report_link_put(out, target, page_text);
     page_raw(out, end);
 }
 
@@ -147,11 +147,11 @@ void page_links(struct nvtxt_out *out, const struct report_page *page, struct nv
     struct report_link link;
     page_raw(out, "<bdi>");
     while (report_link_next(&rest, &before, &link)) {
-        page_text(out, before);
+        report_link_put(out, before, page_text);
         bool is_link = begin_link(out, page, &link);
-        page_text(out, link.text);
+        report_link_put(out, link.text, page_text);
         page_raw(out, is_link ? "</a>" : "");
     }
-    page_text(out, before);
+    report_link_put(out, before, page_text);
     page_raw(out, "</bdi>");
 }

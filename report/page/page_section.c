@@ -4,6 +4,7 @@
 // data-value. Charts with many instances show the first ones and say how many there are.
 #include "report/page/parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,9 +197,14 @@ static void put_line(struct nvtxt_out *out, const struct report_shown_metric *sh
         nvtxt_out_format(out, "%.1f,%.1f ", 640.0 * (double)i / (double)(count - 1),
                          118 - 116 * (value / most));
     }
-    page_named(out, "\"/></svg>\n<p class=\"axis\">The line goes from 0 to ",
-               nvtxt_slice_of(report_render_value(text, &top, metric->unit, REPORT_UNITS_SHORT)),
-               ".</p>\n");
+    page_raw(out, "\"/></svg>\n<p class=\"axis\">The line goes from 0 to ");
+    if (metric->unit && strcmp(metric->unit, "ns") == 0 && isfinite(most)) {
+        page_time(out, most);
+    } else {
+        page_name(
+            out, nvtxt_slice_of(report_render_value(text, &top, metric->unit, REPORT_UNITS_SHORT)));
+    }
+    page_raw(out, ".</p>\n");
 }
 
 static void line_chart(struct nvtxt_out *out, const struct report_shown_item *item,

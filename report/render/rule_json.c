@@ -14,8 +14,8 @@ static void json_messages(struct report_json *json, const struct report_result *
         report_json_object(json, NULL);
         report_json_uint(json, "id", i);
         report_json_text(json, "type", report_level_name(message->level));
-        report_json_slice(json, "title", message->title);
-        report_json_slice(json, "text", message->text);
+        report_json_linked(json, "title", message->title);
+        report_json_linked(json, "text", message->text);
         report_json_end_object(json);
     }
     report_json_end_array(json);
@@ -52,7 +52,7 @@ static void json_focus(struct report_json *json, const struct report_result *res
         report_json_slice(json, "name", focus->name);
         json_focus_value(json, focus);
         report_json_text(json, "severity", report_focus_severity_name(focus->severity));
-        report_json_slice(json, "info", focus->info);
+        report_json_linked(json, "info", focus->info);
         report_json_end_object(json);
     }
     report_json_end_array(json);

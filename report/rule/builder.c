@@ -13,6 +13,7 @@
 #include "protocol/base/origin.h"
 #include "protocol/text/shown.h"
 #include "report/load/capture.h"
+#include "report/table/links.h"
 #include "store/value/arena.h"
 
 #define LINK_BYTES 200 // of the text of a link
@@ -85,17 +86,39 @@ struct nvtxt_slice report_build_time(struct report_builder *builder, double ns) 
     return report_build_format(builder, "%s %s", digits, unit.name);
 }
 
+struct nvtxt_slice report_build_name(struct report_builder *builder, struct nvtxt_slice text,
+                                     size_t most) {
+    struct nvtxt_slice cut = nvtxt_slice_cut(text, most);
+    char *name = builder->failed ? NULL : store_arena_take(builder->arena, cut.len + 1, 1);
+    builder->failed = !name;
+    for (size_t i = 0; name && i < cut.len; i++) {
+        name[i] = report_link_harmless(cut.data[i]);
+    }
+    return name ? (struct nvtxt_slice){name, cut.len} : (struct nvtxt_slice){"", 0};
+}
+
 // Rows are those of the first store: in another one the time of the event has to do.
 struct nvtxt_slice report_build_range(struct report_builder *builder,
                                       const struct report_capture *capture, uint32_t event,
                                       struct nvtxt_slice text) {
     const struct report_event *of = &capture->events[event];
-    struct nvtxt_slice shown = nvtxt_slice_cut(text, LINK_BYTES);
-    if (shown.len == 0 || memchr(shown.data, '@', shown.len)) {
-        return report_build_copy(builder, shown);
+    struct nvtxt_slice shown = report_build_name(builder, text, LINK_BYTES);
+    if (shown.len == 0) {
+        return shown;
     }
     return report_build_format(builder, "@%s:%" PRId64 ":%.*s@", of->store == 0 ? "range" : "time",
                                of->store == 0 ? of->row : of->start, (int)shown.len, shown.data);
+}
+
+struct nvtxt_slice report_build_text_of(struct report_builder *builder,
+                                        const struct report_capture *capture, uint32_t event,
+                                        size_t most) {
+    return report_build_name(builder, report_event_text(capture, &capture->events[event]), most);
+}
+
+struct nvtxt_slice report_build_length_of(struct report_builder *builder,
+                                          const struct report_capture *capture, uint32_t event) {
+    return report_build_time(builder, (double)report_duration(&capture->events[event]));
 }
 
 size_t report_build_message(struct report_builder *builder, enum report_level level,

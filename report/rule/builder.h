@@ -27,11 +27,22 @@ struct nvtxt_slice report_build_format(struct report_builder *builder, const cha
 // A length of time for people, with three digits and a unit: "4.98 ms".
 struct nvtxt_slice report_build_time(struct report_builder *builder, double ns);
 
-// A text that leads to an event, an index in the order: its first 200 bytes as a link
-// (nvtxt-rule(5), "LINKS"). An at sign would end the link: a text that has one leads nowhere.
+// A text of others, at most so many bytes of it, for a place that may have links (nvtxt-rule(5),
+// "LINKS"): readers see it as it is, and none of it begins or ends a link.
+struct nvtxt_slice report_build_name(struct report_builder *builder, struct nvtxt_slice text,
+                                     size_t most);
+
+// A text of others that leads to an event, an index in the order: its first 200 bytes as a link.
 struct nvtxt_slice report_build_range(struct report_builder *builder,
                                       const struct report_capture *capture, uint32_t event,
                                       struct nvtxt_slice text);
+
+// Of an event, an index in the order: its text as report_build_name() makes it, and its length.
+struct nvtxt_slice report_build_text_of(struct report_builder *builder,
+                                        const struct report_capture *capture, uint32_t event,
+                                        size_t most);
+struct nvtxt_slice report_build_length_of(struct report_builder *builder,
+                                          const struct report_capture *capture, uint32_t event);
 
 // Each returns, or takes, the id of a message.
 size_t report_build_message(struct report_builder *builder, enum report_level level,

@@ -34,7 +34,8 @@ static const struct report_event *event_of(const struct look *look, uint32_t ste
 }
 
 static struct nvtxt_slice text_of(const struct look *look, uint32_t step) {
-    return nvtxt_slice_cut(report_event_text(look->capture, event_of(look, step)), TEXT_MOST);
+    return report_build_text_of(look->call->builder, look->capture, look->builds->steps[step].event,
+                                TEXT_MOST);
 }
 
 static bool is_leaf(const struct look *look, size_t step) {
@@ -232,7 +233,7 @@ static struct nvtxt_slice name_of(const struct look *look) {
         build->run != REPORT_NONE
             ? report_event_text(look->capture, &look->capture->events[build->run])
             : report_source_name(&look->capture->sources[build->source], made);
-    return report_build_copy(look->call->builder, nvtxt_slice_cut(name, TEXT_MOST));
+    return report_build_name(look->call->builder, name, TEXT_MOST);
 }
 
 static int look_at(const struct report_builtin_call *call, const struct report_builds *builds) {

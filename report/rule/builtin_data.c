@@ -13,6 +13,7 @@
 #define DAY_NS ((int64_t)86400 * 1000000000)
 #define MIXED_SHOWN 10
 #define CANDIDATES 3
+#define TEXT_MOST 200 // bytes of a name in a sentence
 #define SHOWN(text) (int)(text).len, (text).data
 
 // ---- ClockSuspicion -----------------------------------------------------------------------------
@@ -108,13 +109,18 @@ static unsigned char *kinds_of_names(const struct report_capture *capture,
     return kinds;
 }
 
+static void add_name(const struct report_builtin_call *call, struct nvtxt_buf *text,
+                     struct nvtxt_slice name, size_t most) {
+    struct nvtxt_slice shown = report_build_name(call->builder, name, most);
+    nvtxt_buf_add(text, shown.data, shown.len);
+}
+
 static void say_mixed(const struct report_builtin_call *call, const struct nvtxt_slice *mixed,
                       size_t count) {
     struct nvtxt_buf text = {0};
     for (size_t i = 0; i < count && i < MIXED_SHOWN; i++) {
-        struct nvtxt_slice name = nvtxt_slice_cut(mixed[i], 200);
         nvtxt_buf_add_string(&text, i > 0 ? ", '" : "'");
-        nvtxt_buf_add(&text, name.data, name.len);
+        add_name(call, &text, mixed[i], TEXT_MOST);
         nvtxt_buf_add_string(&text, "'");
     }
     nvtxt_buf_add_string(&text, count > MIXED_SHOWN ? " and more" : "");
@@ -200,7 +206,7 @@ static void add_marker(struct nvtxt_buf *text, const struct report_capture *capt
                                   capture->domains[capture->names[name].domain]};
     for (size_t i = 0; i < 2 && (i == 0 || parts[1].len > 0); i++) {
         nvtxt_buf_add_string(text, i > 0 ? "@" : "");
-        struct nvtxt_slice part = nvtxt_slice_cut(parts[i], 200);
+        struct nvtxt_slice part = nvtxt_slice_cut(parts[i], TEXT_MOST);
         for (size_t at = 0; at < part.len; at++) {
             nvtxt_buf_add_string(text, part.data[at] == '@' ? "\\" : "");
             nvtxt_buf_add(text, part.data + at, 1);
@@ -211,19 +217,23 @@ static void add_marker(struct nvtxt_buf *text, const struct report_capture *capt
 static void say_candidates(const struct report_builtin_call *call, const struct candidate *list,
                            size_t count) {
     const struct report_capture *capture = report_metrics_model(call->metrics)->capture;
-    struct nvtxt_buf text = {0};
+    struct nvtxt_buf text = {0}, marker = {0};
     nvtxt_buf_add_string(
         &text, "Figures by iteration need the name of the range that is one (--iterations).");
     nvtxt_buf_add_string(&text, count > 1 ? " Candidates: " : " A candidate: ");
     for (size_t i = 0; i < count && i < CANDIDATES; i++) {
         nvtxt_buf_add_string(&text, i > 0 ? ", --iterations '" : "--iterations '");
-        add_marker(&text, capture, list[i].name);
+        add_marker(&marker, capture, list[i].name);
+        add_name(call, &text, (struct nvtxt_slice){marker.data, marker.len}, marker.len);
+        nvtxt_buf_clear(&marker);
         nvtxt_buf_add_string(&text, "' (");
         nvtxt_buf_add_uint(&text, list[i].count);
         nvtxt_buf_add_string(&text, " ranges)");
     }
     nvtxt_buf_add_string(&text, ".");
-    call->builder->failed = call->builder->failed || nvtxt_buf_failed(&text);
+    call->builder->failed =
+        call->builder->failed || nvtxt_buf_failed(&text) || nvtxt_buf_failed(&marker);
+    nvtxt_buf_deinit(&marker);
     report_build_message(call->builder, REPORT_LEVEL_NONE, NVTXT_SLICE("No iterations"),
                          (struct nvtxt_slice){text.data, text.len});
     nvtxt_buf_deinit(&text);

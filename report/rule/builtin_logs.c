@@ -112,7 +112,7 @@ static void put_row(struct bursts *bursts, const struct report_pattern *pattern,
         report_cell_text(nvtxt_slice_of(nvtxt_level_name(report_pattern_worst(pattern)))),
         report_cell_uint(pattern->count),
         report_cell_uint(before),
-        report_cell_text(report_build_copy(builder, pattern->text)),
+        report_cell_text(report_build_name(builder, pattern->text, pattern->text.len)),
     };
     if (bursts->table) {
         report_build_row(builder, bursts->table, cells);
@@ -135,7 +135,7 @@ static void say(struct bursts *bursts, struct report_pattern *const *list, size_
     static const struct nvtxt_slice header[] = {
         {"Burst", 5}, {"Level", 5}, {"Lines", 5}, {"Before", 6}, {"Pattern", 7}};
     struct report_builder *builder = bursts->call->builder;
-    struct nvtxt_slice first = nvtxt_slice_cut(bursts->first, SHOWN_BYTES);
+    struct nvtxt_slice first = report_build_name(builder, bursts->first, SHOWN_BYTES);
     bool cut = first.len < bursts->first.len;
     size_t message = report_build_message(
         builder, bursts->worst <= TERRIBLE ? REPORT_LEVEL_ERROR : REPORT_LEVEL_WARNING,

@@ -14,6 +14,7 @@
 #define TINY_LEAST 1000    // ranges
 #define VARIATION_LEAST 10 // ranges of a name
 #define VARIATION_SHOWN 10 // names
+#define TEXT_MOST 200      // bytes of a name in a sentence
 #define SHOWN(text) (int)(text).len, (text).data
 
 typedef unsigned __int128 wide;
@@ -28,22 +29,12 @@ static uint32_t *longest_of_names(const struct report_builtin_call *call) {
         longest[name] = REPORT_NONE;
     }
     for (size_t i = 0; longest && i < scope->event_count; i++) {
-        const struct report_event *event = &capture->events[scope->events[i]];
-        uint32_t known = longest[event->name];
-        if (report_is_timed(event) &&
-            (known == REPORT_NONE ||
-             report_duration(event) > report_duration(&capture->events[known]))) {
-            longest[event->name] = scope->events[i];
+        uint32_t event = scope->events[i], name = capture->events[event].name;
+        if (report_is_longer(capture, event, longest[name])) {
+            longest[name] = event;
         }
     }
     return longest;
-}
-
-// Words of the program that lead to an event.
-static struct nvtxt_slice link_to(const struct report_builtin_call *call, uint32_t event,
-                                  const char *words) {
-    return report_build_range(call->builder, report_metrics_model(call->metrics)->capture, event,
-                              nvtxt_slice_of(words));
 }
 
 // ---- DominantRange ------------------------------------------------------------------------------
@@ -69,10 +60,11 @@ static int say_dominant(const struct report_builtin_call *call, const struct rep
         free(longest);
         return nvtxt_origin(-ENOMEM);
     }
-    struct nvtxt_slice name = nvtxt_slice_cut(most->id.text, 200), link = NVTXT_SLICE("them");
+    struct nvtxt_slice name = report_build_name(builder, most->id.text, TEXT_MOST),
+                       link = NVTXT_SLICE("them");
     uint32_t found = find_name(capture, texts, most->id.text);
     if (found < capture->name_count && longest[found] != REPORT_NONE) {
-        link = link_to(call, longest[found], "the longest one");
+        link = report_build_range(builder, capture, longest[found], NVTXT_SLICE("the longest one"));
     }
     size_t message = report_build_message(
         builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Dominant range"),
@@ -220,19 +212,17 @@ static int by_estimate(const void *a, const void *b) {
     return NVTXT_ORDER(y->estimate, x->estimate) ?: NVTXT_ORDER(x->name, y->name);
 }
 
-static struct nvtxt_slice length_of(const struct report_builtin_call *call, uint32_t event) {
-    const struct report_capture *capture = report_metrics_model(call->metrics)->capture;
-    return report_build_time(call->builder, (double)report_duration(&capture->events[event]));
-}
-
 // What is said of the name with the largest estimate.
 static size_t say_varied(const struct report_builtin_call *call, const struct varied *varied,
                          size_t names, struct nvtxt_slice name) {
     struct report_builder *builder = call->builder;
-    struct nvtxt_slice shown = nvtxt_slice_cut(name, 200),
-                       longest = length_of(call, varied->longest),
+    const struct report_capture *capture = report_metrics_model(call->metrics)->capture;
+    struct nvtxt_slice shown = report_build_name(builder, name, TEXT_MOST),
+                       longest = report_build_length_of(builder, capture, varied->longest),
                        median = report_build_time(builder, varied->median),
-                       link = link_to(call, varied->longest, "the longest one"), lead = {"", 0};
+                       link = report_build_range(builder, capture, varied->longest,
+                                                 NVTXT_SLICE("the longest one")),
+                       lead = {"", 0};
     if (names > 1) {
         lead = report_build_format(builder,
                                    "%zu names have ranges of very different length; most is to be "
@@ -284,12 +274,12 @@ static void say_all(const struct report_builtin_call *call, const struct varied 
                     const struct nvtxt_slice *texts) {
     const struct varied *first = &list[0];
     size_t message = say_varied(call, first, count, texts[first->name]);
+    struct nvtxt_slice name = report_build_name(call->builder, texts[first->name], TEXT_MOST);
     const struct report_focus_metric focus = {
         .name = NVTXT_SLICE("range__variation_per_name.ratio"),
         .has_value = true,
         .value = {.type = REPORT_DOUBLE, .real = first->ratio},
-        .info = report_build_format(call->builder, "of '%.*s'",
-                                    SHOWN(nvtxt_slice_cut(texts[first->name], 200))),
+        .info = report_build_format(call->builder, "of '%.*s'", SHOWN(name)),
     };
     report_build_speedup(call->builder, message, true, first->estimate);
     report_build_focus(call->builder, message, &focus);
@@ -345,9 +335,9 @@ static void say_tiny(const struct report_builtin_call *call, const struct tiny *
                      size_t tiny_count, size_t count) {
     struct report_builder *builder = call->builder;
     const struct report_capture *capture = report_metrics_model(call->metrics)->capture;
-    struct nvtxt_slice name =
-        nvtxt_slice_cut(report_event_text(capture, &capture->events[most->first]), 200);
-    struct nvtxt_slice link = link_to(call, most->first, "such a one");
+    struct nvtxt_slice name = report_build_text_of(builder, capture, most->first, TEXT_MOST),
+                       link = report_build_range(builder, capture, most->first,
+                                                 NVTXT_SLICE("such a one"));
     report_build_message(
         builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Tiny ranges"),
         report_build_format(builder,
@@ -393,7 +383,8 @@ static struct nvtxt_slice link_to_iteration(const struct report_builtin_call *ca
     const struct report_iterations *all = &report_metrics_model(call->metrics)->iterations;
     for (size_t i = 0; i < all->count; i++) {
         if (all->list[i].number == instance->id.number) {
-            return link_to(call, all->list[i].event, words);
+            return report_build_range(call->builder, report_metrics_model(call->metrics)->capture,
+                                      all->list[i].event, nvtxt_slice_of(words));
         }
     }
     return nvtxt_slice_of(words);

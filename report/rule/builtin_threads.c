@@ -69,29 +69,12 @@ static const uint32_t *events_of(const struct look *look, uint32_t thread) {
 static uint32_t longest_of(const struct look *look, const uint32_t *events, size_t count) {
     uint32_t longest = REPORT_NONE;
     for (size_t i = 0; i < count; i++) {
-        const struct report_event *event = &look->capture->events[events[i]];
-        bool counts = event->kind == REPORT_PUSH_POP && report_is_timed(event);
-        if (counts && (longest == REPORT_NONE ||
-                       report_duration(event) > report_duration(&look->capture->events[longest]))) {
+        if (look->capture->events[events[i]].kind == REPORT_PUSH_POP &&
+            report_is_longer(look->capture, events[i], longest)) {
             longest = events[i];
         }
     }
     return longest;
-}
-
-static struct nvtxt_slice name_of(const struct look *look, uint32_t event) {
-    return nvtxt_slice_cut(report_event_text(look->capture, &look->capture->events[event]),
-                           TEXT_MOST);
-}
-
-static struct nvtxt_slice length_of(const struct look *look, uint32_t event) {
-    return report_build_time(look->call->builder,
-                             (double)report_duration(&look->capture->events[event]));
-}
-
-// The words of the program as a link to an event.
-static struct nvtxt_slice link_to(const struct look *look, uint32_t event, const char *words) {
-    return report_build_range(look->call->builder, look->capture, event, nvtxt_slice_of(words));
 }
 
 static void add_focus(const struct look *look, size_t message, const char *name,
@@ -180,16 +163,15 @@ static void find_unbalanced(struct teams *teams) {
 static struct nvtxt_slice process_name(const struct report_process *process) {
     char number[32];
     snprintf(number, sizeof(number), "Process %u", process->pid);
-    return nvtxt_slice_equal(process->name, nvtxt_slice_of(number))
-               ? (struct nvtxt_slice){"", 0}
-               : nvtxt_slice_cut(process->name, TEXT_MOST);
+    return nvtxt_slice_equal(process->name, nvtxt_slice_of(number)) ? (struct nvtxt_slice){"", 0}
+                                                                    : process->name;
 }
 
 // "of process 7 'name'".
 static struct nvtxt_slice whose(const struct teams *teams, const struct team *team) {
     const struct report_process *process = &teams->look.capture->processes[team->process];
     struct report_builder *builder = teams->look.call->builder;
-    struct nvtxt_slice name = process_name(process);
+    struct nvtxt_slice name = report_build_name(builder, process_name(process), TEXT_MOST);
     if (teams->together) {
         return NVTXT_SLICE("in the ranges of --within");
     }
@@ -208,9 +190,11 @@ static size_t say_unbalanced(const struct teams *teams) {
     const struct team *worst = &teams->list[0];
     struct report_builder *builder = look->call->builder;
     uint32_t longest = longest_of_team(teams, worst);
-    struct nvtxt_slice who = whose(teams, worst), length = length_of(look, longest),
-                       name = name_of(look, longest),
-                       link = link_to(look, longest, "longest range");
+    struct nvtxt_slice who = whose(teams, worst),
+                       length = report_build_length_of(builder, look->capture, longest),
+                       name = report_build_text_of(builder, look->capture, longest, TEXT_MOST),
+                       link = report_build_range(builder, look->capture, longest,
+                                                 NVTXT_SLICE("longest range"));
     struct nvtxt_slice most = report_build_time(builder, (double)worst->most);
     struct nvtxt_slice average = report_build_time(builder, average_of(worst));
     struct nvtxt_slice lead =
@@ -246,7 +230,7 @@ static void put_teams(const struct teams *teams, size_t message) {
     for (size_t i = 0; table && i < teams->count && i < TEAMS_SHOWN; i++) {
         const struct team *team = &teams->list[i];
         const struct report_process *process = &teams->look.capture->processes[team->process];
-        struct nvtxt_slice name = process_name(process);
+        struct nvtxt_slice name = nvtxt_slice_cut(process_name(process), TEXT_MOST);
         struct nvtxt_slice text = report_build_format(builder, "%u%s%.*s", process->pid,
                                                       name.len > 0 ? " " : "", SHOWN(name));
         const struct report_cell cells[] = {
@@ -310,11 +294,14 @@ static void add_gaps(const struct look *look, uint32_t thread, struct idle *idle
 static void say_idle(const struct look *look, const struct idle *idle, double elapsed,
                      const struct report_metric *time, const struct report_metric *busy) {
     struct report_builder *builder = look->call->builder;
-    struct nvtxt_slice after = name_of(look, idle->longest.after),
-                       before = name_of(look, idle->longest.before);
+    struct nvtxt_slice after = report_build_text_of(builder, look->capture, idle->longest.after,
+                                                    TEXT_MOST),
+                       before = report_build_text_of(builder, look->capture, idle->longest.before,
+                                                     TEXT_MOST);
     struct nvtxt_slice total = report_build_time(builder, (double)idle->total),
                        longest = report_build_time(builder, (double)idle->longest.length),
-                       link = link_to(look, idle->longest.before, "the range after it");
+                       link = report_build_range(builder, look->capture, idle->longest.before,
+                                                 NVTXT_SLICE("the range after it"));
     size_t message = report_build_message(
         builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Idle gaps"),
         report_build_format(builder,
@@ -356,8 +343,10 @@ static void say_serialized(const struct look *look, size_t threads,
                            const struct report_metric *concurrency) {
     struct report_builder *builder = look->call->builder;
     uint32_t longest = longest_of(look, look->scope->events, look->scope->event_count);
-    struct nvtxt_slice name = name_of(look, longest), length = length_of(look, longest),
-                       link = link_to(look, longest, "the longest range");
+    struct nvtxt_slice name = report_build_text_of(builder, look->capture, longest, TEXT_MOST),
+                       length = report_build_length_of(builder, look->capture, longest),
+                       link = report_build_range(builder, look->capture, longest,
+                                                 NVTXT_SLICE("the longest range"));
     size_t message = report_build_message(
         builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Serialized threads"),
         report_build_format(

@@ -120,7 +120,7 @@ int report_template_write(const struct report_template *parsed, struct report_ru
 
 // Appends a value: integers as digits, doubles to 3 decimals without zeros at the end. `unit` "ns":
 // the unit that fits, as in "1.5 ms"; "%": one decimal and the sign; any other after a blank;
-// empty: none.
+// empty: none. At signs of a text are REPORT_LINK_AT (report/table/links.h).
 void report_value_write(struct nvtxt_buf *out, const struct report_value *value,
                         struct nvtxt_slice unit);
 

@@ -149,7 +149,9 @@ static int ask_store(struct run *run, const struct report_store *store) {
         sqlite3_busy_timeout(db, STORE_BUSY_MS);
         rc = report_sql_guard_connection(&run->guard, db);
     }
-    int r = rc == SQLITE_OK ? ask(run, db, store->path) : why(run, db, rc);
+    int r = rc == SQLITE_OK
+                ? ask(run, db, report_build_name(run->builder, store->path, store->path.len))
+                : why(run, db, rc);
     sqlite3_close(db);
     return r;
 }

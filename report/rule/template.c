@@ -13,6 +13,7 @@
 #include "protocol/base/origin.h"
 #include "protocol/base/scan.h"
 #include "report/rule/scope_values.h"
+#include "report/table/links.h"
 #include "report/table/number.h"
 
 struct piece {
@@ -175,6 +176,14 @@ static void add_percent(struct nvtxt_buf *out, double value) {
     }
 }
 
+// A text of others is no link, and ends none.
+static void add_harmless(struct nvtxt_buf *out, struct nvtxt_slice text) {
+    for (size_t i = 0; i < text.len; i++) {
+        const char byte = report_link_harmless(text.data[i]);
+        nvtxt_buf_add(out, &byte, 1);
+    }
+}
+
 void report_value_write(struct nvtxt_buf *out, const struct report_value *value,
                         struct nvtxt_slice unit) {
     bool text = value->type == REPORT_STRING;
@@ -187,7 +196,7 @@ void report_value_write(struct nvtxt_buf *out, const struct report_value *value,
         return;
     }
     if (text) {
-        nvtxt_buf_add(out, value->string.data, value->string.len);
+        add_harmless(out, value->string);
     } else if (report_type_is_integer(value->type)) {
         nvtxt_buf_add_uint(out, value->u64);
     } else {

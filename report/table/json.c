@@ -5,7 +5,10 @@
 #include "report/table/json.h"
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "protocol/base/origin.h"
+#include "report/table/links.h"
 #include "report/table/number.h"
 
 void report_json_before(struct report_json *json, const char *name) {
@@ -96,6 +99,22 @@ void report_json_slice(struct report_json *json, const char *name, struct nvtxt_
     }
     report_json_before(json, name);
     nvtxt_out_json(json->out, value);
+}
+
+void report_json_linked(struct report_json *json, const char *name, struct nvtxt_slice value) {
+    struct nvtxt_out text;
+    if (!value.data || !memchr(value.data, REPORT_LINK_AT, value.len)) {
+        report_json_slice(json, name, value);
+        return;
+    }
+    if (nvtxt_out_init(&text, -1) != 0) {
+        json->out->error = json->out->error ?: nvtxt_origin(-ENOMEM);
+        return;
+    }
+    report_link_put(&text, value, nvtxt_out_slice);
+    report_json_slice(json, name, (struct nvtxt_slice){text.data, text.len});
+    json->out->error = json->out->error ?: text.error;
+    nvtxt_out_deinit(&text);
 }
 
 void report_json_text(struct report_json *json, const char *name, const char *value) {

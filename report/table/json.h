@@ -39,6 +39,8 @@ void report_json_optional(struct report_json *json, const char *name, bool has, 
 // What is not UTF-8 becomes U+FFFD. A slice without data and a NULL are null.
 void report_json_slice(struct report_json *json, const char *name, struct nvtxt_slice value);
 void report_json_text(struct report_json *json, const char *name, const char *value);
+// A text that may have links (links.h), with them as they stand there.
+void report_json_linked(struct report_json *json, const char *name, struct nvtxt_slice value);
 void report_json_slices(struct report_json *json, const char *name,
                         const struct nvtxt_slice *values, size_t count); // an array
 void report_json_color(struct report_json *json, const char *name, uint32_t argb);

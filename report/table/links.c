@@ -166,13 +166,25 @@ bool report_link_next(struct nvtxt_slice *rest, struct nvtxt_slice *before,
     return false;
 }
 
+void report_link_put(struct nvtxt_out *out, struct nvtxt_slice text,
+                     void (*put)(struct nvtxt_out *out, struct nvtxt_slice text)) {
+    struct nvtxt_scan in = nvtxt_scan(text);
+    const char *sign;
+    while ((sign = nvtxt_scan_find(&in, REPORT_LINK_AT))) {
+        put(out, nvtxt_slice_between(in.at, sign));
+        put(out, NVTXT_SLICE("@"));
+        in.at = sign + 1;
+    }
+    put(out, nvtxt_slice_between(in.at, in.end));
+}
+
 void report_link_write(struct nvtxt_out *out, struct nvtxt_slice text,
                        void (*put)(struct nvtxt_out *out, struct nvtxt_slice text)) {
     struct nvtxt_slice before;
     struct report_link link;
     while (report_link_next(&text, &before, &link)) {
-        put(out, before);
-        put(out, link.text);
+        report_link_put(out, before, put);
+        report_link_put(out, link.text, put);
     }
-    put(out, before);
+    report_link_put(out, before, put);
 }

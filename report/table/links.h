@@ -31,6 +31,19 @@ struct report_link {
 bool report_link_next(struct nvtxt_slice *rest, struct nvtxt_slice *before,
                       struct report_link *link);
 
+// An at sign that belongs to no link, whatever stands around it: texts of others have it instead of
+// theirs where links may stand (report_build_name()). No UTF-8 has this byte.
+#define REPORT_LINK_AT '\xFF'
+
+// A byte of such a text. REPORT_LINK_AT itself becomes another byte that no UTF-8 has.
+static inline char report_link_harmless(char byte) {
+    return byte == '@' ? REPORT_LINK_AT : byte == REPORT_LINK_AT ? '\xFE' : byte;
+}
+
+// Writes a text without links with `put`, in pieces: these bytes are at signs.
+void report_link_put(struct nvtxt_out *out, struct nvtxt_slice text,
+                     void (*put)(struct nvtxt_out *out, struct nvtxt_slice text));
+
 // Writes a text with `put`, in pieces: a link is its text.
 void report_link_write(struct nvtxt_out *out, struct nvtxt_slice text,
                        void (*put)(struct nvtxt_out *out, struct nvtxt_slice text));

@@ -184,6 +184,9 @@ void report_table_json_rows(struct report_json *json, const char *titles,
         for (size_t i = 0; i < table->column_count; i++) {
             if (cells[i].kind != REPORT_CELL_EMPTY && report_table_is_divided(table, i, view)) {
                 report_json_double(json, NULL, report_cell_divided(&cells[i], view->unit_ns));
+            } else if (table->columns[i].kind == REPORT_COLUMN_MIXED &&
+                       cells[i].kind == REPORT_CELL_TEXT) {
+                report_json_linked(json, NULL, report_cell_slice(&cells[i]));
             } else {
                 report_json_cell(json, NULL, &cells[i]);
             }

@@ -597,6 +597,18 @@ def test_times_have_one_unit_and_are_exact():
                ":c": ("<0.001 ms", "999", "999 ns")})
 
 
+def test_a_page_has_one_word_for_a_unit():
+    with Folder() as folder:
+        lines = ["@RangeStartEnd, Start, End, Message"]
+        lines += ["RangeStartEnd, %d, %d, a" % (at, at + at // 3 + 2500) for at in range(0, 99000, 3000)]
+        store = make_store(folder, "x.sqlite", folder.write("x.nvtxt", "\n".join(lines) + "\n"))
+        text, root = page("--set", "full", "--apply-rules", "no", store)
+        equal(root.one("capture").text().split(" \u00b7 ")[0], "130 \u00b5s")
+        equal(root.one("capture").all("span")[0]["title"], "130500 ns")
+        equal(re.findall(r".{20}[0-9] us\b", text), [])
+        contains(root.one("section-RangeSummary").text(), " \u00b5s")
+
+
 def test_figures_that_are_no_numbers_are_named():
     with Folder() as folder:
         section = ('Identifier: "Odd" DisplayName: "Odd" Header { Metrics { Name: "up" } '
@@ -696,9 +708,13 @@ def test_the_head_says_what_the_capture_is():
         store, bad = f1(folder), folder.name("bad.nvtxt")
         host, place = os.uname().nodename, os.path.dirname(folder.path)
         _, root = page(store)
-        equal(root.one("capture").text(), "260 ns, 1 Jan 1970 00:00:00 UTC \u00b7 15 events \u00b7 1 process \u00b7 2 threads")
+        equal(root.one("capture").text(), "260 ns \u00b7 15 events \u00b7 1 process \u00b7 2 threads")
         equal([link["href"] for link in root.one("capture").all("a")], ["#names", "#timeline", "#timeline"])
         equal(root.all("title")[0].text(), "%s: f1.sqlite - nvtxt-report" % host, "a temporary folder (%s) is not named" % place)
+        equal(root.one("capture").all("time"), [], "its times count from a beginning of its own")
+        got = report("html", "-o", "-", "--title", "", store)
+        equal(got[:2], (64, ""))
+        contains(got[2], "--title takes a text that is not empty, not ''")
         _, root = page("--title", "Tuesday's <run>", store)
         equal([root.all(tag)[0].text() for tag in ("title", "h1")], ["Tuesday's <run>"] * 2)
         # Of another folder it is the last one; two stores are both named.

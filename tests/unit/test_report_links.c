@@ -41,6 +41,29 @@ Test(links, are_found_in_text) {
     pieces("", "");
 }
 
+static void written(const char *text, const char *expected) {
+    struct nvtxt_out out;
+    cr_assert_eq(nvtxt_out_init(&out, -1), 0);
+    report_link_write(&out, nvtxt_slice_of(text), nvtxt_out_slice);
+    cr_assert(nvtxt_slice_equal((struct nvtxt_slice){out.data, out.len}, nvtxt_slice_of(expected)));
+    nvtxt_out_deinit(&out);
+}
+
+Test(links, do_not_begin_or_end_at_signs_of_others) {
+    pieces("\xFFurl:https://a.b:c\xFF", "\xFFurl:https://a.b:c\xFF");
+    pieces("x\xFFsection:A @range:5:the one@", "x\xFFsection:A [range 5 the one]");
+    pieces("@range:5:n\xFF"
+           "0@",
+           "[range 5 n\xFF"
+           "0]");
+    written("\xFFurl:https://a.b:c\xFF@range:5:n\xFF"
+            "0@ \xFF",
+            "@url:https://a.b:c@n@0 @");
+    cr_assert_eq(report_link_harmless('@'), REPORT_LINK_AT);
+    cr_assert_eq(report_link_harmless('a'), 'a');
+    cr_assert_neq(report_link_harmless(REPORT_LINK_AT), REPORT_LINK_AT);
+}
+
 Test(links, have_targets_with_colons) {
     pieces("@url:http://a:8080/x?y=1:text: more@", "[url http://a:8080/x?y=1 text: more]");
     pieces("@url:http://a/b:2 things@", "[url http://a/b 2 things]");
