@@ -55,13 +55,18 @@ static bool is_time(const struct page_figures *figures) {
     return figures->unit && strcmp(figures->unit, "ns") == 0;
 }
 
+// A column has the unit in which its longest time has up to four digits before the point.
+static struct nvtxt_shown_unit unit_of(const struct page_figures *figures) {
+    return page_time_unit(figures->most / 10);
+}
+
 const char *page_figures_unit(const struct page_figures *figures) {
-    return is_time(figures) ? page_time_unit(figures->most).name : figures->unit ?: "";
+    return is_time(figures) ? unit_of(figures).name : figures->unit ?: "";
 }
 
 // The smallest time has three digits, and all have as many decimals as it.
 static void put_time(struct nvtxt_out *out, const struct page_figures *figures, double ns) {
-    struct nvtxt_shown_unit unit = page_time_unit(figures->most);
+    struct nvtxt_shown_unit unit = unit_of(figures);
     char text[REPORT_NUMBER], digits[NVTXT_SHOWN_TIME];
     int decimals = nvtxt_shown_digits(digits, figures->least / unit.ns);
     decimals = unit.ns == 1 && !figures->fraction ? 0 : decimals;

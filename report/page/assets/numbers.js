@@ -22,11 +22,13 @@ function exactLength(ns) {
 
 // The same with three digits: as people read it. Where it stands the exact one is to be had, too.
 function shortLength(ns) {
-    const size = Math.abs(ns);
-    if (size >= 1e9) return `${trimmed(ns / 1e9)} s`;
-    if (size >= 1e6) return `${trimmed(ns / 1e6)} ms`;
-    if (size >= 1e3) return `${trimmed(ns / 1e3)} µs`;
-    return `${trimmed(ns)} ns`;
+    const [unit, size] = unitOf(Math.abs(ns), 999.5);
+    return `${trimmed(ns / size)} ${unit}`;
+}
+
+// The smallest unit in which a length is below `most`.
+function unitOf(ns, most) {
+    return UNITS.find(([, size]) => ns < size * most) ?? UNITS[UNITS.length - 1];
 }
 
 function trimmed(value) {
@@ -37,7 +39,7 @@ function grouped(count) {
     return String(count).replace(/\B(?=(\d{3})+$)/g, THIN);
 }
 
-const UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
+const UNITS = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9], ["min", 60e9], ["h", 3600e9], ["d", 86400e9]];
 
 // The lengths of a column, all in one unit: three digits each, at most three of them after the point,
 // which stands below the point of the line above.
@@ -45,7 +47,7 @@ class LengthColumn {
     // The smallest unit in which the longest has at most four digits before the point.
     constructor(lengths) {
         const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
-        [this.unit, this.size] = UNITS.findLast(([, size]) => longest < size * 9999.5) ?? UNITS[0];
+        [this.unit, this.size] = unitOf(longest, 9999.5);
         this.digits = lengths.reduce((most, length) => Math.max(most, length ? this.digitsOf(length) : 0), 0);
     }
 
