@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What report/page/embed makes of a folder: only what belongs to its pages, and no style of which a
-# part is lost.
+# part is lost. And the sizes of texts that the styles have: those of one scale.
 set -u
 top=$(cd "${top_srcdir:-.}" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
@@ -49,4 +49,11 @@ refuses diff.css '/* one */ a { color: red; }' 'a line of its own' "a rule behin
 refuses report.css '/* two
    lines */ a { color: red; }' 'a line of its own' "a rule behind a comment of two lines"
 refuses findings.css '/* no end' 'does not end' "a comment without an end"
+
+# 12, 14, 16, 20 and 28 px; on paper all are smaller.
+grep -n 'font-size:' "$top"/report/page/assets/*.css |
+    grep -v -e ' 0\.75rem;' -e ' 0\.875rem;' -e ' 1rem;' -e ' 1\.25rem;' -e ' 1\.75rem;' \
+        -e 'media\.css:.* 80%;' >"$work/said"
+[ ! -s "$work/said" ]
+result $? "texts have the sizes of one scale"
 echo "1..$count"

@@ -363,6 +363,22 @@ def test_a_theme_is_chosen_and_kept():
         assert dark != light, dark
         at.open(folder.name("page.html"))
         equal(at.run(paper), dark, "kept where the browser keeps things")
+        colours = ("const s = getComputedStyle(document.documentElement); "
+                   "return ['--paper', '--error', '--ok'].map((name) => s.getPropertyValue(name).trim())")
+        chosen = at.run(colours)
+        at.run(choose, "")
+        at.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        equal((at.run(paper), at.run(colours)), (dark, chosen), "the palette is one")
+        at.run(choose, "light")
+        equal(at.run(paper), light)
+        at.ask("Emulation.setEmulatedMedia", features=[])
+        bright = at.run(colours)
+        equal(all(a != b for a, b in zip(chosen, bright)), True, (chosen, bright))
+        at.run(choose, "dark")
+        for features in [], [{"name": "prefers-color-scheme", "value": "dark"}]:
+            at.ask("Emulation.setEmulatedMedia", media="print", features=features)
+            equal(at.run(colours), bright, "paper is light")
+        at.ask("Emulation.setEmulatedMedia", media="", features=[])
         at.run(choose, "")
         equal(at.run(paper), light)
         at.quiet()
