@@ -174,6 +174,13 @@ function takeAway(view, live) {
     return live.say("nothing is selected");
 }
 
+// An empty picture is a sentence.
+function sayFlame(flame, text) {
+    const isEmpty = flame.nodes.length < 2;
+    for (const id of ["flame-scroll", "flame-path", "callers"]) byId(id).hidden = isEmpty;
+    byId("flame-said").textContent = isEmpty ? `${text ? "The span" : "This report"} has no push/pop ranges.` : text;
+}
+
 // What follows a span: the sentence, and the flame graph, once the hand that draws it stops.
 function useSpan(capture, { view, live, asked, flame, callers, canvas }) {
     const said = byId("span-said");
@@ -184,7 +191,7 @@ function useSpan(capture, { view, live, asked, flame, callers, canvas }) {
         if (span) live.say(`span from ${exactLength(span.from)} to ${exactLength(span.to)}, ${exactLength(span.to - span.from)} long: ${asked.said}`);
         const whole = !span || asked.current.merged;
         flame.setData(whole ? capture.flame : { ...new PathTree(asked.current).paths(), names: [] });
-        byId("flame-said").textContent = !span ? "" : whole ? "Of all events: those of the span are merged." : `Of the span: ${asked.said}.`;
+        sayFlame(flame, !span ? "" : whole ? "Of all events: those of the span are merged." : `Of the span: ${asked.said}.`);
         callers.show();
         isolate(byId("flame-selected"), flame.view.selected === NONE ? [] : flame.parts(flame.view.selected));
         describePictures(capture, canvas, flame);
@@ -194,7 +201,8 @@ function useSpan(capture, { view, live, asked, flame, callers, canvas }) {
         clearTimeout(timer);
         timer = setTimeout(show, 120);
     });
-    said.textContent = byId("flame-said").textContent = "";
+    said.textContent = "";
+    sayFlame(flame, "");
     byId("clear-span").addEventListener("click", () => {
         view.clearSpan();
         live.say("there is no span");
