@@ -607,6 +607,8 @@ def test_a_page_has_one_word_for_a_unit():
         equal(root.one("capture").all("span")[0]["title"], "130500 ns")
         equal(re.findall(r".{20}[0-9] us\b", text), [])
         contains(root.one("section-RangeSummary").text(), " \u00b5s")
+        short = make_store(folder, "y.sqlite", folder.write("y.nvtxt", lines[0] + "\nRangeStartEnd, 0, 42, a\n"))
+        equal(page(short)[1].one("capture").text().split(" \u00b7 ")[0], "42 ns")
 
 
 def test_figures_that_are_no_numbers_are_named():
