@@ -368,6 +368,22 @@ def test_a_full_disk_is_said_once():
             wait_for(lambda: os.path.exists(os.path.join(disk.folder, "other.html")), "there is a page")
 
 
+def test_a_page_without_a_store_that_went_is_tried_again_on_a_full_disk():
+    with Folder() as folder, SmallDisk(folder.path) as disk:
+        one = make_store(folder, "one.sqlite", folder.write("one.nvtxt", marks(1)))
+        two = make_store(folder, "two.sqlite", folder.write("two.nvtxt", marks(2)))
+        with Follower(os.path.join(disk.folder, "page.html"), one, two) as follower:
+            follower.shows(3)
+            disk.fill()
+            os.remove(two)
+            follower.says("No space left on device")
+            equal(page_of(follower.path)[1], 3)
+            disk.empty()
+            follower.shows(1)
+            follower.says("is written again")
+            follower.ends()
+
+
 def test_a_folder_that_vanished_is_waited_for():
     with Folder() as folder, Daemon() as daemon:
         send(daemon, folder, 3)
