@@ -33,8 +33,8 @@ function trimmed(value) {
     return Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toPrecision(3)));
 }
 
-function grouped(count) {
-    return String(count).replace(/\B(?=(\d{3})+$)/g, THIN);
+function grouped(count, between = THIN) {
+    return String(count).replace(/\B(?=(\d{3})+$)/g, between);
 }
 
 const UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
