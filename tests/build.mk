@@ -19,6 +19,7 @@ script_tests += check_units.sh
 script_tests += check_configure.sh
 script_tests += check_completion.sh
 script_tests += check_packages.sh
+script_tests += check_page_facts.sh
 script_tests += test_run_test.sh
 script_tests += test_room_tests.sh
 script_tests += test_coverage.sh

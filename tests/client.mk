@@ -18,6 +18,7 @@ unit_programs += unit/test_link
 unit_programs += unit/test_printable
 unit_programs += unit/test_arguments
 unit_programs += unit/test_out_file
+unit_programs += unit/test_term
 unit_programs += unit/test_search
 unit_programs += unit/test_sender
 unit_programs += unit/test_spool

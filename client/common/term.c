@@ -98,6 +98,7 @@ void term_begin_round(struct term *term, struct term_round rounds[2]) {
     term->now = before == &rounds[0] ? &rounds[1] : &rounds[0];
     term->before = before;
     term->now->count = 0;
+    term->now->has_more = false;
 }
 
 static bool has_line(const struct term_round *round, uint64_t line) {
@@ -118,19 +119,42 @@ static uint64_t hash_line(const char *line) {
     return hash;
 }
 
-static bool was_heard(struct term *term, const char *line) {
+// Whether the round has the line, from now on if there is room.
+static bool keeps_line(struct term_round *round, uint64_t line) {
+    bool has = has_line(round, line);
+    if (!has && round->count < TERM_HEARD) {
+        round->lines[round->count++] = line;
+        has = true;
+    }
+    return has;
+}
+
+static void say_more(struct term *term) {
+    struct term_round *now = term->now;
+    if (!now->has_more && !term->before->has_more) {
+        term->now = NULL; // so that this line is shown
+        term_say(term, "there are more than %d different messages: the others are not shown",
+                 TERM_HEARD);
+        term->now = now;
+    }
+    now->has_more = true;
+}
+
+// Whether a line is not to be shown: it was in the round before, or this round has no room for it.
+static bool is_hidden(struct term *term, const char *line) {
     uint64_t hash = hash_line(line);
     if (!term->now) {
         return false;
     }
-    if (term->now->count < TERM_HEARD && !has_line(term->now, hash)) {
-        term->now->lines[term->now->count++] = hash;
+    if (!keeps_line(term->now, hash)) {
+        say_more(term);
+        return true;
     }
     return has_line(term->before, hash);
 }
 
 void term_line(struct term *term, const char *line) {
-    if (was_heard(term, line)) {
+    if (is_hidden(term, line)) {
         return;
     }
     term_wipe(term);

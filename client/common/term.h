@@ -16,10 +16,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define TERM_HEARD 64
+#define TERM_HEARD 1000 // different lines of a round; more are not shown
 struct term_round {
-    uint64_t lines[TERM_HEARD]; // hash values of what was said, the first ones
+    uint64_t lines[TERM_HEARD]; // hash values of what was said
     size_t count;
+    bool has_more; // there were more lines than that
 };
 
 struct term {
@@ -39,6 +40,7 @@ void term_say(struct term *term, const char *format, ...) __attribute__((format(
 
 // For a program that does the same again and again: from now on a line that was said in the round
 // before is not said again, and neither in the rounds after it, until one has gone by without it.
+// Of the lines of a round the first TERM_HEARD are shown, and then a line that more are not.
 // The rounds belong to the caller and live as long as the terminal.
 void term_begin_round(struct term *term, struct term_round rounds[2]);
 

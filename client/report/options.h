@@ -81,7 +81,7 @@ struct report_options {
     size_t result_count;
     uint64_t max_memory;       // bytes
     int64_t max_events;        // of html: more are merged
-    const char *title;         // of a page; NULL: the host and the stores
+    const char *title;         // of a page; NULL: made of the names of the stores
     int64_t follow_ms;         // of html: the interval of --follow; 0: it does not follow
     bool follow_bounded;       // with --last or --max-events
     const char *baseline;      // of diff: BASE; NULL: none

@@ -199,7 +199,7 @@ int diff_page_flame(struct report_json *json, const struct report_diff_page *pag
     report_json_uint(json, "leftOut", paths->new_count - shown);
     int r = put_names(json, paths, shown, numbers);
     report_json_array(json, "paths");
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; r == 0 && i < shown; i++) {
         put_path(json, &paths->list[i], numbers[i]);
     }
     report_json_end_array(json);

@@ -4,6 +4,7 @@
 // early then; nobody gets to see it.
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "protocol/base/origin.h"
@@ -14,20 +15,51 @@
 struct writer {
     struct nvtxt_out *out;
     const struct report_diff_page *page;
+    char *whole[2];              // owned: paths of both sides; NULL: they are as they were given
+    struct nvtxt_slice names[2]; // of both sides: the last names of their paths
     int result;
 };
 
-static void put_side(struct writer *writer, size_t side) {
-    page_text(writer->out, nvtxt_slice_of(nvtxt_base_name(writer->page->sides[side].path)));
+// ---- The title ----------------------------------------------------------------------------------
+
+// As many names as tell both sides apart.
+static void name_sides(struct writer *writer) {
+    const char *paths[2];
+    unsigned least = 1;
+    for (size_t side = 0; side < 2; side++) {
+        writer->whole[side] = page_whole_path(writer->page->sides[side].path);
+        paths[side] = writer->whole[side] ?: writer->page->sides[side].path;
+    }
+    const bool same = strcmp(paths[0], paths[1]) == 0;
+    do {
+        writer->names[0] = page_short_path(paths[0], least);
+        writer->names[1] = page_short_path(paths[1], least);
+        least++;
+    } while (!same && nvtxt_slice_equal(writer->names[0], writer->names[1]));
 }
 
-static void put_base(struct writer *writer) {
-    put_side(writer, 0);
+static void put_title(struct writer *writer) {
+    if (writer->page->title) {
+        page_text(writer->out, nvtxt_slice_of(writer->page->title));
+        return;
+    }
+    page_text(writer->out, writer->names[1]);
+    page_raw(writer->out, " against ");
+    page_text(writer->out, writer->names[0]);
+    page_raw(writer->out, ": nvtxt-report diff");
 }
 
-static void put_new(struct writer *writer) {
-    put_side(writer, 1);
+static void put_headline(struct writer *writer) {
+    if (writer->page->title) {
+        page_name(writer->out, nvtxt_slice_of(writer->page->title));
+        return;
+    }
+    page_name(writer->out, writer->names[1]);
+    page_raw(writer->out, " against ");
+    page_name(writer->out, writer->names[0]);
 }
+
+// ---- Places -------------------------------------------------------------------------------------
 
 static void put_policy(struct writer *writer) {
     page_policy(writer->out, page_assets_diff_script_hash, page_assets_diff_style_hash);
@@ -120,10 +152,18 @@ static const struct {
     const char *name;
     void (*put)(struct writer *writer);
 } places[] = {
-    {"about", put_about}, {"base", put_base},     {"csp", put_policy},
-    {"data", put_data},   {"facts", put_facts},   {"flame-graph-message", put_flame_message},
-    {"head", put_head},   {"names", put_names},   {"new", put_new},
-    {"paths", put_paths}, {"script", put_script}, {"style", put_style},
+    {"about", put_about},
+    {"csp", put_policy},
+    {"data", put_data},
+    {"facts", put_facts},
+    {"flame-graph-message", put_flame_message},
+    {"head", put_head},
+    {"headline", put_headline},
+    {"names", put_names},
+    {"paths", put_paths},
+    {"script", put_script},
+    {"style", put_style},
+    {"title", put_title},
 };
 
 static void put_place(void *context, struct nvtxt_slice name) {
@@ -137,6 +177,9 @@ static void put_place(void *context, struct nvtxt_slice name) {
 
 int report_diff_page_write(struct nvtxt_out *out, const struct report_diff_page *page) {
     struct writer writer = {.out = out, .page = page};
+    name_sides(&writer);
     page_fill(out, page_assets_diff_page, put_place, &writer);
+    free(writer.whole[0]);
+    free(writer.whole[1]);
     return writer.result;
 }

@@ -32,7 +32,8 @@ struct report_diff_page {
     struct report_diff_page_side sides[2]; // BASE and NEW
     const struct report_diff_paths *paths; // NULL: a side has no model
     struct nvtxt_slice command_line;
-    size_t limit; // rows of a table of names
+    const char *title; // NULL: the names of both sides
+    size_t limit;      // rows of a table of names
 };
 
 // Returns 0 or -ENOMEM; a failure of the output is in `out`.

@@ -6,6 +6,7 @@
 #include "report/page/parts.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,21 @@ static struct nvtxt_slice last_names(struct nvtxt_slice path, unsigned count) {
     return path;
 }
 
+char *page_whole_path(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char relative[PATH_MAX], folder[PATH_MAX], *whole = NULL;
+    snprintf(relative, sizeof(relative), "./%.*s", (int)(name - path), path);
+    bool has = path[0] != '/' && realpath(relative, folder) &&
+               asprintf(&whole, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name) >= 0;
+    return has ? whole : NULL;
+}
+
+struct nvtxt_slice page_short_path(const char *path, unsigned least) {
+    const struct nvtxt_slice whole = nvtxt_slice_of(path);
+    const unsigned count = is_temporary(whole) ? 1 : 2;
+    return last_names(whole, count > least ? count : least);
+}
+
 void page_title(struct nvtxt_out *out, const struct report_page *page) {
     const struct report_capture *capture = page->model->capture;
     char host[256] = "";
@@ -61,12 +77,10 @@ void page_title(struct nvtxt_out *out, const struct report_page *page) {
         page_raw(out, ": ");
     }
     for (size_t i = 0; i < capture->store_count; i++) {
-        struct nvtxt_slice path = capture->stores[i].path;
-        bool absolute = path.len > 0 && path.data[0] == '/';
-        char *whole = absolute ? NULL : realpath(path.data, NULL); // paths end with NUL
-        struct nvtxt_slice full = whole ? nvtxt_slice_of(whole) : path;
+        const char *path = capture->stores[i].path.data; // paths end with NUL
+        char *whole = page_whole_path(path);
         page_raw(out, i > 0 ? ", " : "");
-        page_text(out, last_names(full, is_temporary(full) ? 1 : 2));
+        page_text(out, page_short_path(whole ?: path, 1));
         free(whole);
     }
 }

@@ -56,6 +56,14 @@ void page_sections(struct nvtxt_out *out, const struct report_page *page);
 void page_title(struct nvtxt_out *out, const struct report_page *page);
 void page_capture(struct nvtxt_out *out, const struct report_page *page);
 
+// What a title calls a file: the last two names of its path, or the last one where its folder is
+// temporary; not fewer than `least`.
+struct nvtxt_slice page_short_path(const char *path, unsigned least);
+
+// The path from the root on of one that begins elsewhere, which the caller frees; else NULL. The last
+// name stays, also that of a link: it is what people call the store.
+char *page_whole_path(const char *path);
+
 // Report Summary and Session Summary of the page: the stores with their counts, the sources with
 // each message about their lines. All that `summary --format json` says is in them.
 void page_report_summary(struct nvtxt_out *out, const struct report_capture *capture,

@@ -112,6 +112,48 @@ def test_a_number_is_sorted_as_one():
             equal(at.names("compared")[-1], ":few", "rows without a value stay at the end")
 
 
+def test_a_large_table_is_sorted():
+    """With more rows than a call may have arguments."""
+    with Folder() as folder:
+        base, new = stacks(folder)
+        text = report("diff", "--format", "html", base, new)[1]
+        before, after = text.split("paths sortable", 1)
+        rows = "".join('<tr hidden><td></td><td data-value="%d"></td></tr>' % number for number in range(1000, 201000))
+        opened(folder, base, new, status=report("diff", base, new)[0])
+        at = THE_PAGE[0]
+        at.open(folder.write("large.html", before + "paths sortable" + after.replace("</tbody>", rows + "</tbody>", 1)))
+        at.run("[...document.querySelectorAll('table.paths th button')].find((one) => one.textContent.startsWith('Change')).click()")
+        equal(at.text("live"), "sorted by Change, descending")
+        equal(at.run("return [...document.querySelector('table.paths').tBodies[0].rows].slice(0, 2).map((row) => row.cells[1].dataset.value)"),
+              ["200999", "200998"])
+        at.quiet()
+
+
+def test_a_theme_is_chosen_and_kept():
+    with Folder() as folder:
+        base, new = stacks(folder)
+        status = report("diff", base, new)[0]
+        at = opened(folder, base, new, status=status)
+        at.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
+        look = ("const { flame } = nvtxtReport, style = getComputedStyle(document.documentElement); flame.draw();"
+                "return [style.backgroundColor, style.getPropertyValue('--neutral'), flame.colorsOf(flame.nodes[1]).fill]")
+        choose = "const s = document.getElementById('theme'); s.value = arguments[0]; s.dispatchEvent(new Event('change'))"
+        light = at.run(look)
+        at.run(choose, "dark")
+        dark = at.run(look)
+        equal([one == other for one, other in zip(light, dark)], [False, False, False], (light, dark))
+        at = opened(folder, base, new, status=status)
+        equal(at.run(look), dark, "kept where the browser keeps things")
+        at.run(choose, "")
+        at.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        equal(at.run(look), dark)
+        at.run(choose, "light")
+        equal(at.run(look), light)
+        at.run(choose, "")
+        at.ask("Emulation.setEmulatedMedia", features=[])
+        at.quiet()
+
+
 def test_keys_walk_along_the_names():
     with Folder() as folder:
         at = opened(folder, *made(folder))

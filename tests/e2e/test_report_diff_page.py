@@ -326,6 +326,29 @@ def test_names_cannot_be_elements():
         equal([at.text() for at in root.all("h1")[0].all("bdi")], [os.path.basename(odd), "base.sqlite"])
 
 
+def test_the_title_tells_both_sides_apart():
+    def titles(*args):
+        _, root = page(*args)
+        return root.all("title")[0].text(), root.all("h1")[0].text()
+    with Folder() as folder:
+        paths = {}
+        for name, path in zip(("one", "two"), made(folder)):
+            os.makedirs(folder.name("a/%s/runs" % name))
+            paths[name] = folder.name("a/%s/runs/run.sqlite" % name)
+            os.rename(path, paths[name])
+        equal(titles(paths["one"], paths["one"])[1], "run.sqlite against run.sqlite", "the same file")
+        said = "two/runs/run.sqlite against one/runs/run.sqlite"
+        equal(titles(paths["one"], paths["two"]), (said + ": nvtxt-report diff", said))
+        other = folder.name("a/other.sqlite")
+        os.rename(paths["two"], other)
+        said = "other.sqlite against run.sqlite"
+        equal(titles(paths["one"], other)[1], said, "a temporary folder is not named")
+        title = "Tuesday's <run>"
+        equal(titles("--title", title, paths["one"], other), (title, title))
+        plain = report("diff", "--format", "json", paths["one"], other)
+        equal(report("diff", "--format", "json", "--title", title, paths["one"], other), plain, "other formats have no title")
+
+
 # ---- How it is written --------------------------------------------------------------------------
 
 def test_a_page_is_written_whole_or_not_at_all():

@@ -9,7 +9,7 @@ import time
 
 import browser
 from client import Folder, Running, run_client
-from lib import Daemon, Skip, equal, run, wait_for
+from lib import Daemon, equal, run, wait_for
 from report import FIXTURES
 
 browser.need()
@@ -26,6 +26,28 @@ READY = "return window.nvtxtReport && nvtxtReport.ready ? performance.timeOrigin
 LAST = "return JSON.parse(document.getElementById('nvtxt-data').textContent).last"
 HIDE = """Object.defineProperty(document, "hidden", { value: arguments[0], configurable: true });
 document.dispatchEvent(new Event("visibilitychange"));"""
+# The clocks of the page are the test's. Times of day stand still, and go where Shown.at_time() wants them, on
+# the next pages, too; Shown.passes() lets time pass; while it is stopped nothing else does.
+CLOCKS = """{
+    const clock = (window.testClock = { passed: 0, stopped: false });
+    const now = performance.now.bind(performance), mark = performance.mark.bind(performance);
+    let last = 0;
+    performance.now = () => (last = clock.stopped ? last : now()) + clock.passed;
+    Date.now = () => {
+        try {
+            return Number(sessionStorage.getItem("test-now") ?? NOW);
+        } catch {
+            return NOW;
+        }
+    };
+    performance.mark = (...given) => {
+        window.testLive = document.getElementById("live")?.getAttribute("aria-live");
+        return mark(...given);
+    };
+}
+"""
+TURNS = """const seen = (window.testTurns = { count: 0 });
+seen.timer = setInterval(() => ++seen.count > 2 && clearInterval(seen.timer), 250);"""
 NO_STORAGE = """Object.defineProperty(window, "sessionStorage", {
     get() { throw new DOMException("refused", "SecurityError"); } });"""
 
@@ -37,6 +59,7 @@ class Shown:
         self.number, self.interval, self.fragment, self.before = 0, interval, fragment, before
         self.events, self.options = events, options
         self.parts = []
+        self.newest = time.time_ns()
 
     def __enter__(self):
         try:
@@ -49,8 +72,8 @@ class Shown:
                 env={"NVTXT_REPORT_DATA": os.path.join(FIXTURES, "..", "..", "report")}))
             wait_for(lambda: os.path.exists(self.path) or self.follower.process.poll() is not None, "there is a page")
             self.window = self.begin(browser.Browser())
-            if self.before:
-                self.window.ask("Page.addScriptToEvaluateOnNewDocument", source=self.before)
+            clocks = CLOCKS.replace("NOW", str(self.newest // 1000000))
+            self.window.ask("Page.addScriptToEvaluateOnNewDocument", source=clocks + self.before)
             self.window.open(self.path, self.fragment)
         except BaseException:
             self.__exit__(BaseException, None, None)
@@ -73,6 +96,7 @@ class Shown:
             start = now - (count - i) * 2000000
             lines.append('RangePush, %d, 1, "range %d"\nRangePop, %d, 1\n' % (start, self.number + i, start + 1000000))
         self.number += count
+        self.newest = now
         got = run_client("nvtxt-send", "--socket", self.daemon.socket, self.folder.write("more.nvtxt", "".join(lines)))
         equal(got[0], 0, got)
 
@@ -114,12 +138,35 @@ class Shown:
     def comes_to_say(self, pattern):
         wait_for(lambda: re.fullmatch(pattern, self.says()), "the page says " + pattern)
 
+    def at_time(self, ns):
+        """The time of day in the page is this from now on."""
+        self.run("sessionStorage.setItem('test-now', arguments[0])", str(ns // 1000000))
+
+    def stop_time(self):
+        """Time stands still in this page, until passes() lets some pass."""
+        self.run("testClock.stopped = true")
+
+    def passes(self, intervals):
+        """So many intervals are over for the page, which is still the same when it has seen that."""
+        before = self.window.run(READY)
+        self.window.run("testClock.passed += arguments[0] * 1000; " + TURNS, intervals * self.interval)
+
+        def turned():
+            equal(self.window.run(READY), before, "loaded")
+            return self.window.run("return window.testTurns && testTurns.count > 2")
+        wait_for(turned, "the page looks at its clock")
+        equal(self.window.run(READY), before, "loaded")
+
     def stays(self):
         """It does not load itself for as long as three pages are."""
+        self.loaded()
+        self.passes(3)
+
+    def goes_on(self):
+        """Whoever kept it from loading itself is gone."""
         before = self.loaded()
-        end = time.monotonic() + 3 * self.interval
-        wait_for(lambda: time.monotonic() > end, "the time is over")
-        equal(self.window.run(READY), before, "loaded")
+        self.window.run("testClock.passed += arguments[0] * 1000", 2 * self.interval)
+        wait_for(lambda: self.loaded() != before, "the page loads itself again")
 
     def view(self):
         return self.run("return [nvtxtReport.view.start, nvtxtReport.view.end].map(Number)")
@@ -163,7 +210,7 @@ def test_selection_view_and_places_stay():
         said = shown.run("return document.getElementById('live').textContent")
         shown.add(5)
         shown.shows(25)
-        equal(shown.run("return document.getElementById('live').getAttribute('aria-live')"), "off", "nothing is read aloud")
+        equal(shown.run("return testLive"), "off", "nothing is read aloud")
         equal(shown.run("return nvtxtReport.selected.row"), row)
         equal(shown.run("return document.getElementById('live').textContent"), said)
         equal([abs(a - b) < 1000 for a, b in zip(shown.view(), (start, end))], [True, True], (shown.view(), (start, end)))
@@ -206,22 +253,17 @@ def test_a_view_at_the_newest_event_goes_with_it():
 
 def test_it_stays_while_somebody_points_or_types():
     with Shown() as shown:
-        def move():
+        shown.stop_time()
+        for _ in range(4):
             browser.webdriver.ActionChains(shown.window.driver).move_by_offset(1, 1).perform()
-        end = time.monotonic() + 4 * INTERVAL
-        before = shown.loaded()
-        while time.monotonic() < end:
-            move()
-        equal((shown.says(), shown.loaded() == before), ("paused", True))
-        shown.comes_to_say("follows|no new events since .*")
-        shown.loads()
-        before = shown.loaded()
+            shown.passes(0.8)
+            equal(shown.says(), "paused")
+        shown.goes_on()
+        shown.stop_time()
         for letter in "range 12":
             shown.keys("search", letter)
-            end = time.monotonic() + INTERVAL / 2
-            wait_for(lambda: time.monotonic() > end, "a pause between two letters")
-        equal(shown.loaded(), before)
-        shown.loads()
+            shown.passes(0.6)
+        shown.goes_on()
         equal(shown.run("return [document.getElementById('search').value, document.activeElement.id]"), ["range 12", "search"])
         shown.keys("timeline-canvas", "?")
         shown.stays()
@@ -249,22 +291,56 @@ def test_the_button_is_remembered():
 def test_it_stays_for_a_span():
     with Shown() as shown:
         last = int(shown.run(LAST))
-        shown.run("location.hash = arguments[0]", "#span=%d..%d" % (last - 9000000, last))
-        end = time.monotonic() + 1
-        wait_for(lambda: time.monotonic() > end, "the address is written")
-        if "span=" not in shown.run("return location.hash"):
-            raise Skip("this page has no spans")
+        shown.run("nvtxtReport.setSpan(arguments[0], arguments[1])", str(last - 9000000), str(last))
         shown.comes_to_say("paused")
         shown.stays()
+        equal(shown.run("return nvtxtReport.span"), {"start": str(last - 9000000), "end": str(last)})
+        shown.run("nvtxtReport.setSpan(null)")
+        shown.loads()
 
 
 def test_it_says_since_when_nothing_came():
-    with Shown(interval=0.2) as shown:
-        shown.comes_to_say(r"no new events since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
+    with Shown() as shown:
+        shown.at_time(shown.newest + int(9 * INTERVAL * 1e9))
+        shown.comes_to_say("follows")
+        shown.at_time(shown.newest + int(11 * INTERVAL * 1e9))
+        when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime((shown.newest - 1000000) // 1000000000))
+        shown.comes_to_say("no new events since " + when)
         shown.loads()
+        equal(shown.says(), "no new events since " + when)
         shown.add(5)
+        shown.at_time(shown.newest)
         shown.shows(25)
         equal(shown.says(), "follows")
+
+
+def test_names_folds_and_choices_stay():
+    choose = ("const [id, value] = arguments, element = document.getElementById(id); element.value = value;"
+              "element.dispatchEvent(new Event(element.type === 'search' ? 'input' : 'change'))")
+    state = """const ids = ["names-filter", "colors", "order"].map((id) => document.getElementById(id).value);
+        const only = document.getElementById("only-matches").checked;
+        const sorted = document.querySelector("#names-table th[aria-sort=ascending] button").dataset.sort;
+        const rows = [...document.querySelectorAll("#names-table tbody tr")].map((row) => row.cells[0].textContent);
+        const folded = [...document.querySelectorAll("#lane-table button")].map((button) => button.ariaExpanded === "false");
+        const current = document.querySelector("#names-table tr.current")?.cells[0].textContent ?? null;
+        return [...ids, only, sorted, folded, current, rows]"""
+    with Shown() as shown:
+        shown.run("""document.querySelector("#names-table button[data-sort=name]").click();
+            if (document.querySelector("#names-table th[aria-sort=descending]")) document.querySelector("#names-table button[data-sort=name]").click();
+            document.getElementById("fold-all").click();
+            document.getElementById("only-matches").click();""")
+        for name, value in (("names-filter", "range 1"), ("colors", "name"), ("order", "busy")):
+            shown.run(choose, name, value)
+        shown.run("document.querySelector('#names-table tbody button').click()")
+        before = shown.run(state)
+        names = ["range %d" % number for number in (1, *range(10, 20))]
+        equal(before, ["range 1", "name", "busy", False, "name", [True], names[0], names])
+        shown.loads(2)
+        equal(shown.run(state), before)
+        shown.run(choose, "names-filter", "range 2")
+        shown.add(5)
+        shown.shows(25)
+        equal(shown.run(state)[-1], ["range %d" % number for number in (2, 20, 21, 22, 23, 24)], "of the new page")
 
 
 def test_it_does_not_load_itself_unseen():
@@ -285,16 +361,14 @@ def test_without_storage_there_is_the_fragment():
 
 
 def test_what_is_gone_is_not_selected_any_more():
-    with Shown(options=("--last", "4s")) as shown:
+    with Shown(options=("--last", "5s")) as shown:
+        wait_for(lambda: shown.run("return nvtxtReport.events") > 0 or shown.add(20), "some are not too old")
         shown.run("nvtxtReport.select(Number(document.querySelector('#event-grid tr[data-row]').dataset.row))")
         wait_for(lambda: "sel=" in shown.run("return location.hash"), "the address has the selection")
         shown.loads()
         equal(shown.run("return nvtxtReport.selected !== null"), True)
-        end = time.monotonic() + 4
-        wait_for(lambda: time.monotonic() > end, "the first events are too old")
-        shown.add(5)
-        shown.shows(5)
-        equal(shown.run("return nvtxtReport.selected"), None)
+        wait_for(lambda: shown.add(1) or shown.run("return nvtxtReport.events > 0 && nvtxtReport.selected === null"),
+                 "it is too old")
         equal("sel=" in shown.run("return location.hash"), False)
 
 

@@ -84,6 +84,7 @@ static int write_page(struct report_job *job, const struct report_diff *diff,
                   {view->new, &sides->durations[1], new, false}},
         .paths = base ? &paths : NULL,
         .command_line = {line.data, line.len},
+        .title = job->options->title,
         .limit = !job->options->has_limit   ? REPORT_DIFF_PAGE_ROWS
                  : job->options->limit == 0 ? SIZE_MAX
                                             : (size_t)job->options->limit,

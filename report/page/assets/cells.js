@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cells of tables with a small picture in them, and tables as text for other programs. Pictures have
-// attributes and no style, which the policy of the page would refuse.
-
-const SVG = "http://www.w3.org/2000/svg";
-
-function makeSvg(name, attributes, ...parts) {
-    const made = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.append(...parts);
-    return made;
-}
+// Cells of tables with a small picture in them, and tables as text for other programs.
 
 function swatch(fill) {
     const rect = makeSvg("rect", { width: 12, height: 12, fill });

@@ -178,33 +178,32 @@ class DiffPage {
 function startPage() {
     byId("help").close();
     const json = JSON.parse(byId("nvtxt-data").textContent);
-    const page = new DiffPage(json);
-    for (const part of document.querySelectorAll(".picture")) part.hidden = part.id === "flame-picture" && !json.flame;
-    page.start();
-    page.flame?.draw();
+    const diff = new DiffPage(json);
+    showPictures(true);
+    byId("flame-picture").hidden = !json.flame;
+    diff.start();
+    useTheme(byId("theme"), () => diff.flame?.later());
+    diff.flame?.draw();
     // For tests and bookmarklets.
     window.nvtxtReport = {
         version: 1,
         ready: true,
         get selected() {
-            return page.selected?.dataset.name ?? null;
+            return diff.selected?.dataset.name ?? null;
         },
         select(name) {
-            const row = page.find(name);
-            if (row) page.select(row);
+            const row = diff.find(name);
+            if (row) diff.select(row);
             return Boolean(row);
         },
-        flame: page.flame,
+        flame: diff.flame,
         changeText,
     };
-    document.documentElement.dataset.ready = "1";
+    page.dataset.ready = "1";
 }
 
 try {
     startPage();
 } catch (error) {
-    for (const part of document.querySelectorAll(".picture")) part.hidden = true;
-    const said = `The pictures cannot be shown: ${error.message}. All tables are complete.`;
-    for (const place of document.querySelectorAll(".picture-message")) place.textContent = said;
-    console.error(error);
+    sayFailure(error);
 }

@@ -3,21 +3,9 @@
 // How the durations of a name are spread: BASE above NEW over one axis, which is logarithmic. The
 // program has counted; what is drawn stands in a table, too.
 
-const SVG = "http://www.w3.org/2000/svg";
 const SIDES = ["BASE", "NEW"];
 const WIDE = 20; // of a bin, of a picture that is stretched
 const TALL = 60;
-
-function svgPart(name, attributes, title) {
-    const made = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    if (title) {
-        const text = document.createElementNS(SVG, "title");
-        text.textContent = title;
-        made.append(text);
-    }
-    return made;
-}
 
 // `of`: { low, high, counts: [of BASE, of NEW] }; see report_diff_bins in report/diff/diff.h.
 class Bins {
@@ -44,7 +32,7 @@ class Bins {
         const counts = this.counts[side];
         const most = counts.indexOf(Math.max(...counts));
         const text = `${SIDES[side]}: ${plural(this.sums[side], "range")}; most, ${grouped(counts[most])}, take ${this.range(most)}`;
-        const svg = svgPart("svg", {
+        const svg = makeSvg("svg", {
             viewBox: `0 0 ${this.count * WIDE} ${TALL}`, class: `bins ${SIDES[side].toLowerCase()}`, role: "img",
             preserveAspectRatio: "none", "aria-label": text,
         });
@@ -52,7 +40,8 @@ class Bins {
             if (!count) return;
             const height = Math.max(1.5, (count / this.sums[side] / this.tallest) * (TALL - 2));
             const title = `${this.range(bin)}: ${grouped(count)} of ${grouped(this.sums[side])}`;
-            svg.append(svgPart("rect", { x: bin * WIDE + 1, y: TALL - height, width: WIDE - 2, height }, title));
+            const attributes = { x: bin * WIDE + 1, y: TALL - height, width: WIDE - 2, height };
+            svg.append(makeSvg("rect", attributes, makeSvg("title", {}, title)));
         });
         return svg;
     }

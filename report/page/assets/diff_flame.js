@@ -14,7 +14,7 @@ function changeText(percent) {
     const size = Math.abs(percent);
     const sign = percent > 0 ? "+" : percent < 0 ? "−" : "";
     if (size > 0 && size < 0.05) return `${sign}<0.1 %`;
-    return `${sign}${size >= 9.95 ? String(Math.round(size)).replace(/\B(?=(\d{3})+$)/g, ",") : size ? size.toFixed(1) : "0"} %`;
+    return `${sign}${size >= 9.95 ? grouped(Math.round(size), ",") : size ? size.toFixed(1) : "0"} %`;
 }
 
 // What became of the self time of a frame: { percent }, { isNew } or nothing to tell. A range that is

@@ -41,7 +41,7 @@ class Fragment {
         if (span) parts.push(`span=${capture.firstNs + span.from}..${capture.firstNs + span.to}`);
         if (view.selected !== NONE) parts.push(`sel=${capture.rowKey(view.selected)}`);
         if (this.search.text) parts.push(`q=${encodeURIComponent(this.search.text.toWellFormed?.() ?? this.search.text)}`);
-        if (location.hash.slice(1).split("&").includes("follow=off")) parts.push("follow=off");
+        if (location.hash.slice(1).split("&").includes(FOLLOW_OFF)) parts.push(FOLLOW_OFF);
         return parts.length ? "#" + parts.join("&") : "";
     }
 
@@ -134,7 +134,7 @@ class Fragment {
 
     // Whether the page stays as it is; see follow.js.
     follow(value) {
-        if (value !== "off") throw new Error("The link to a view is damaged");
+        if (`follow=${value}` !== FOLLOW_OFF) throw new Error("The link to a view is damaged");
         return value;
     }
 

@@ -35,8 +35,8 @@ function trimmed(value) {
     return Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toPrecision(3)));
 }
 
-function grouped(count) {
-    return String(count).replace(/\B(?=(\d{3})+$)/g, THIN);
+function grouped(count, between = THIN) {
+    return String(count).replace(/\B(?=(\d{3})+$)/g, between);
 }
 
 const UNITS = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9], ["min", 60e9], ["h", 3600e9], ["d", 86400e9]];

@@ -17,9 +17,13 @@ function describePictures(capture, canvas, flame) {
 
 // Those that have events here.
 function countProcesses(capture) {
-    const seen = new Uint8Array(capture.processes.length);
-    for (let i = 0; i < capture.count; i++) seen[processOf(capture, i)] = 1;
-    return seen.reduce((sum, one) => sum + one, 0);
+    const { lanes, laneFirst, laneItems } = capture;
+    const seen = new Set();
+    lanes.forEach((lane, index) => {
+        if (lane.build === undefined) seen.add(lane.process);
+        else for (const item of laneItems.subarray(laneFirst[index], laneFirst[index + 1])) seen.add(processOf(capture, item));
+    });
+    return seen.size;
 }
 
 // What the pointer is on, in a line: its name, length, share and rank, and what it lies in.

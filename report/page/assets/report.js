@@ -3,16 +3,6 @@
 // Puts the page together. The static part is complete without it; what is here shows the pictures, the
 // table of names and what belongs to them. A page that was saved while it ran starts as a new one does.
 
-const page = document.documentElement;
-
-function tell(text) {
-    for (const place of document.querySelectorAll(".picture-message")) place.textContent = text;
-}
-
-function showPictures(shown) {
-    for (const part of document.querySelectorAll(".picture")) part.hidden = !shown;
-}
-
 async function startPage() {
     // A saved page has what it had when it was saved.
     delete page.dataset.ready;
@@ -43,7 +33,7 @@ async function startPage() {
 function sayNothingIsHere(api) {
     const live = new Live(byId("live"));
     const say = () => live.say("This report has no events, so there is nothing to select.");
-    const read = () => location.hash.length > 1 && location.hash !== "#follow=off" && !isPlace(location.hash.slice(1)) && say();
+    const read = () => location.hash.length > 1 && location.hash !== `#${FOLLOW_OFF}` && !isPlace(location.hash.slice(1)) && say();
     api.select = () => {
         say();
         return false;
@@ -309,8 +299,4 @@ function walkOf(capture) {
     };
 }
 
-startPage().catch((error) => {
-    showPictures(false);
-    tell(`The pictures cannot be shown: ${error.message}. All tables are complete.`);
-    console.error(error);
-});
+startPage().catch(sayFailure);

@@ -3,8 +3,6 @@
 // The selection bar: facts of the selected item, figures of the items of the same name in view, and
 // their histogram with the selected one marked.
 
-const BINS = 24;
-
 class SelectionBar {
     constructor(element, capture, view, asked) {
         Object.assign(this, { element, capture, view, asked });
@@ -125,13 +123,13 @@ class SelectionBar {
         const { capture } = this;
         const low = sorted[0];
         const high = sorted[sorted.length - 1];
-        const binOf = (length) => (high > low ? Math.min(BINS - 1, Math.floor(((length - low) / (high - low)) * BINS)) : BINS / 2);
-        const counts = new Array(BINS).fill(0);
+        const binOf = (length) => (high > low ? Math.min(HISTOGRAM_BINS - 1, Math.floor(((length - low) / (high - low)) * HISTOGRAM_BINS)) : HISTOGRAM_BINS / 2);
+        const counts = new Array(HISTOGRAM_BINS).fill(0);
         for (const length of sorted) counts[binOf(length)]++;
         const most = Math.max(...counts);
         const own = capture.flags[item] & OPEN ? NONE : binOf(capture.duration[item]);
-        const text = `Durations from ${shortLength(low)} to ${shortLength(high)}; the selected one is in part ${own + 1} of ${BINS}`;
-        const svg = makeSvg("svg", { viewBox: `0 0 ${BINS * 10} 56`, class: "histogram", role: "img", "aria-label": text });
+        const text = `Durations from ${shortLength(low)} to ${shortLength(high)}; the selected one is in part ${own + 1} of ${HISTOGRAM_BINS}`;
+        const svg = makeSvg("svg", { viewBox: `0 0 ${HISTOGRAM_BINS * 10} 56`, class: "histogram", role: "img", "aria-label": text });
         counts.forEach((count, bin) => {
             const tall = count ? Math.max(2, (Math.sqrt(count) / Math.sqrt(most)) * 44) : 0;
             svg.append(rectangle(bin * 10 + 1, 46 - tall, 8, tall, bin === own ? "own" : ""));

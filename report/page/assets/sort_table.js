@@ -42,7 +42,11 @@ class SortTable {
             else one.removeAttribute("aria-sort");
             one.querySelector(".order").textContent = set ? { ascending: " ▲", descending: " ▼" }[order] : "";
         }
-        for (const [body, rows] of this.bodies) body.append(...(order ? this.inOrder(rows, title, order) : rows));
+        for (const [body, rows] of this.bodies) {
+            const sorted = document.createDocumentFragment(); // a call takes fewer arguments than a table may have rows
+            for (const row of order ? this.inOrder(rows, title, order) : rows) sorted.append(row);
+            body.append(sorted);
+        }
         const what = title.querySelector("button span").textContent;
         this.say(order ? `sorted by ${what}, ${order}` : "in the order of the page");
     }
