@@ -60,8 +60,8 @@ void page_capture(struct nvtxt_out *out, const struct report_page *page);
 // temporary; not fewer than `least`.
 struct nvtxt_slice page_short_path(const char *path, unsigned least);
 
-// The path from the root on of one that begins elsewhere, which the caller frees; else NULL. The last
-// name stays, also that of a link: it is what people call the store.
+// The path from the root on of one that begins elsewhere, which the caller frees; else NULL. The
+// last name stays, also that of a link: it is what people call the store.
 char *page_whole_path(const char *path);
 
 // Report Summary and Session Summary of the page: the stores with their counts, the sources with

@@ -123,7 +123,8 @@ class SelectionBar {
         const { capture } = this;
         const low = sorted[0];
         const high = sorted[sorted.length - 1];
-        const binOf = (length) => (high > low ? Math.min(HISTOGRAM_BINS - 1, Math.floor(((length - low) / (high - low)) * HISTOGRAM_BINS)) : HISTOGRAM_BINS / 2);
+        const place = (length) => Math.floor(((length - low) / (high - low)) * HISTOGRAM_BINS);
+        const binOf = (length) => (high > low ? Math.min(HISTOGRAM_BINS - 1, place(length)) : HISTOGRAM_BINS / 2);
         const counts = new Array(HISTOGRAM_BINS).fill(0);
         for (const length of sorted) counts[binOf(length)]++;
         const most = Math.max(...counts);
