@@ -104,7 +104,13 @@ __attribute__((format(printf, 2, 3))) static void say(struct report_diff *diff, 
 
 static void say_name(struct report_diff *diff, const char *before, struct nvtxt_slice name) {
     struct nvtxt_slice cut = nvtxt_slice_cut(name, NAME_BYTES);
-    say(diff, "%s%.*s", before, (int)cut.len, cut.data);
+    say(diff, "%s", before);
+    size_t at = strlen(diff->reason);
+    say(diff, "%.*s", (int)cut.len, cut.data);
+    if (diff->named_count < REPORT_DIFF_NAMED) {
+        diff->named[diff->named_count++] =
+            (struct report_diff_named){at, strlen(diff->reason) - at};
+    }
 }
 
 // The first names that only one side has.

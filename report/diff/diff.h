@@ -43,6 +43,7 @@ struct report_diff_row {
 };
 
 #define REPORT_DIFF_REASON 1024
+#define REPORT_DIFF_NAMED 8 // names in a reason, at most
 
 struct report_diff {
     struct report_diff_row *rows; // owned; the largest change of summed self time first
@@ -50,7 +51,11 @@ struct report_diff {
     enum report_diff_verdict verdict;
     size_t undecided;                // rows that are
     char reason[REPORT_DIFF_REASON]; // one sentence, with names as they are
-    bool of_kernels;                 // no row is a range
+    struct report_diff_named {
+        size_t at, len; // bytes of the reason
+    } named[REPORT_DIFF_NAMED];
+    size_t named_count; // where it has names
+    bool of_kernels;    // no row is a range
 };
 
 // `gate` is in percent. Both sides are borrowed as long as the diff is there. Deinit in each case.

@@ -12,6 +12,20 @@
 
 // ---- The verdict --------------------------------------------------------------------------------
 
+// A name cannot turn the direction of the sentence around it.
+static void put_reason(struct nvtxt_out *out, const struct report_diff *diff) {
+    size_t from = 0;
+    page_raw(out, "<p class=\"reason\">");
+    for (size_t i = 0; i < diff->named_count; i++) {
+        const struct report_diff_named *named = &diff->named[i];
+        page_text(out, (struct nvtxt_slice){diff->reason + from, named->at - from});
+        page_name(out, (struct nvtxt_slice){diff->reason + named->at, named->len});
+        from = named->at + named->len;
+    }
+    page_text(out, nvtxt_slice_of(diff->reason + from));
+    page_raw(out, "</p>\n");
+}
+
 static void put_verdict(struct nvtxt_out *out, const struct report_diff *diff) {
     static const char *const signs[] = {"=", "▼", "▲", "?"};
     static const char *const said[] = {"Neutral", "Improvement", "Regression", "Inconclusive"};
@@ -20,7 +34,7 @@ static void put_verdict(struct nvtxt_out *out, const struct report_diff *diff) {
                      "<p class=\"verdict %s\" data-verdict=\"%s\"><span class=\"sign\" "
                      "aria-hidden=\"true\">%s</span> <strong>%s</strong></p>\n",
                      name, name, signs[diff->verdict], said[diff->verdict]);
-    page_named(out, "<p class=\"reason\">", nvtxt_slice_of(diff->reason), "</p>\n");
+    put_reason(out, diff);
 }
 
 static void put_count(struct nvtxt_out *out, size_t count, const char *group, const char *what) {

@@ -109,6 +109,9 @@ def compare(root, document):
     equal(verdict["data-verdict"], document["verdict"])
     contains(verdict.text().lower(), document["verdict"])
     equal([at.text() for at in root.all("p", **{"class": "reason"})], [document["reason"]])
+    isolated = [at.text() for at in root.all("p", **{"class": "reason"})[0].all("bdi")]
+    assert isolated or document["verdict"] != "regression", "its names keep their direction to themselves"
+    assert all(any(name in row["name"] for row in document["rows"]) for name in isolated), isolated
     equal([at.text() for at in root.all("p", role="note")], ["Warning: " + one for one in document["warnings"]])
     found = {int(row["data-row"]): row for row in root.all("tr", data_row=True)}
     equal(sorted(found), list(range(len(document["rows"]))))
