@@ -52,11 +52,17 @@ static struct nvtxt_slice last_names(struct nvtxt_slice path, unsigned count) {
 
 char *page_whole_path(const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char relative[PATH_MAX], folder[PATH_MAX], *whole = NULL;
+    char relative[PATH_MAX], folder[PATH_MAX];
     snprintf(relative, sizeof(relative), "./%.*s", (int)(name - path), path);
-    bool has = path[0] != '/' && realpath(relative, folder) &&
-               asprintf(&whole, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name) >= 0;
-    return has ? whole : NULL;
+    if (path[0] == '/' || !realpath(relative, folder)) {
+        return NULL;
+    }
+    size_t size = strlen(folder) + strlen(name) + sizeof("/");
+    char *whole = malloc(size);
+    if (whole) {
+        snprintf(whole, size, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name);
+    }
+    return whole;
 }
 
 struct nvtxt_slice page_short_path(const char *path, unsigned least) {
