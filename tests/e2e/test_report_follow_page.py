@@ -27,19 +27,13 @@ READY = "return window.nvtxtReport && nvtxtReport.ready ? performance.timeOrigin
 LAST = "return JSON.parse(document.getElementById('nvtxt-data').textContent).last"
 HIDE = """Object.defineProperty(document, "hidden", { value: arguments[0], configurable: true });
 document.dispatchEvent(new Event("visibilitychange"));"""
-# The clocks of the page are the test's. Times of day stand still, and go where Shown.at_time() wants them, on
-# the next pages, too; Shown.passes() lets time pass; while it is stopped, also for the next pages, nothing else
-# does.
+# The clocks of the page are the test's, so it loads itself again when the test says so, and only then: the clock
+# of a page begins with 0 and goes on by Shown.stays() and loads(). Times of day stand still, and go where
+# Shown.at_time() wants them, on the next pages, too.
 CLOCKS = """{
-    const clock = (window.testClock = { passed: 0, stopped: false });
-    try {
-        clock.stopped = sessionStorage.getItem("test-stopped") === "1";
-    } catch {
-        // Then nothing is stopped.
-    }
-    const now = performance.now.bind(performance), mark = performance.mark.bind(performance);
-    let last = 0;
-    performance.now = () => (last = clock.stopped ? last : now()) + clock.passed;
+    const clock = (window.testClock = { now: 0 });
+    const mark = performance.mark.bind(performance);
+    performance.now = () => clock.now;
     Date.now = () => {
         try {
             return Number(sessionStorage.getItem("test-now") ?? NOW);
@@ -108,37 +102,35 @@ class Shown:
         equal(got[0], 0, got)
 
     def run(self, script, *arguments):
-        """Of a page that is ready; it is asked again where the page went away meanwhile."""
-        def ask():
-            try:
-                return [self.window.run(script, *arguments)] if self.window.run(READY) else None
-            except WebDriverException:
-                return None
-        return wait_for(ask, "the page answers: " + script)[0]
+        return self.window.run(script, *arguments)
 
     def keys(self, name, *keys):
-        """Keys for an element of a page that may go away before they come there."""
-        def press():
-            try:
-                self.window.driver.find_element("id", name).send_keys(*keys)
-                return True
-            except WebDriverException:
-                return False
-        wait_for(press, "the element %s is there" % name)
+        self.window.driver.find_element("id", name).send_keys(*keys)
 
-    def loaded(self):
-        """When this page was loaded."""
-        return self.run(READY)
+    def next(self, before):
+        """Waits until the page that was loaded then has gone and the next one is ready."""
+        def is_ready():
+            try:
+                return self.run(READY) not in (0, before)
+            except WebDriverException:  # it is neither here nor there
+                return False
+        wait_for(is_ready, "the page loads itself again")
 
     def loads(self, times=1):
-        """Waits until it has loaded itself so often."""
-        self.run("try { sessionStorage.removeItem('test-stopped'); } catch {} testClock.stopped = false")
+        """It is time, and nothing keeps it from loading itself again."""
         for _ in range(times):
-            before = self.loaded()
-            wait_for(lambda: self.loaded() != before, "the page loads itself again")
+            before = self.run(READY)
+            self.run("testClock.now += arguments[0]", 2000 * self.interval)
+            self.next(before)
+
+    def refresh(self):
+        before = self.run(READY)
+        self.window.driver.refresh()
+        self.next(before)
 
     def shows(self, count):
-        wait_for(lambda: self.run("return nvtxtReport.events") == count, "the page has %d events" % count)
+        """The follower writes when it wants: its next pages are loaded until one has so many events."""
+        wait_for(lambda: self.run("return nvtxtReport.events") == count or self.loads(), "the page has %d events" % count)
 
     def says(self):
         return self.run("return document.getElementById('follow-status').textContent")
@@ -150,33 +142,12 @@ class Shown:
         """The time of day in the page is this from now on."""
         self.run("sessionStorage.setItem('test-now', arguments[0])", str(ns // 1000000))
 
-    def stop_time(self):
-        """Time stands still, in the next page, too, if this one goes away just now; until passes() lets some pass."""
-        self.run("sessionStorage.setItem('test-stopped', '1'); testClock.stopped = true")
-        wait_for(lambda: self.run("return testClock.stopped"), "time stands still")
-
-    def passes(self, intervals):
-        """So many intervals are over for the page, which is still the same when it has seen that."""
-        before = self.window.run(READY)
-        self.window.run("testClock.passed += arguments[0] * 1000; " + TURNS, intervals * self.interval)
-
-        def turned():
-            equal(self.window.run(READY), before, "loaded")
-            return self.window.run("return window.testTurns && testTurns.count > 2")
-        wait_for(turned, "the page looks at its clock")
-        equal(self.window.run(READY), before, "loaded")
-
-    def stays(self):
-        """It does not load itself for as long as three pages are."""
-        self.loaded()
-        self.passes(3)
-
-    def goes_on(self):
-        """Whoever kept it from loading itself is gone."""
-        self.run("sessionStorage.removeItem('test-stopped')")
-        before = self.loaded()
-        self.window.run("testClock.passed += arguments[0] * 1000", 2 * self.interval)
-        wait_for(lambda: self.loaded() != before, "the page loads itself again")
+    def stays(self, intervals=3):
+        """So many intervals are over, it looked at its clock, and it is still the same page."""
+        before = self.run(READY)
+        self.run("testClock.now += arguments[0] * 1000; " + TURNS, intervals * self.interval)
+        wait_for(lambda: self.run("return !window.testTurns || testTurns.count > 2"), "the page looks at its clock")
+        equal(self.run(READY), before, "loaded")
 
     def view(self):
         return self.run("return [nvtxtReport.view.start, nvtxtReport.view.end].map(Number)")
@@ -184,14 +155,12 @@ class Shown:
     def look_at(self, before_last, length):
         """A view that ends so many ns before the newest event; returns its ends."""
         end = int(self.run(LAST)) - before_last
-
-        def looks():  # a page that goes away just now takes its address with it
-            if abs(self.view()[1] - end) < 1000:
-                return True
-            self.run("if (!location.hash.includes(arguments[0])) location.hash = '#' + arguments[0]", "t=%d..%d" % (end - length, end))
-            return False
-        wait_for(looks, "the view is there")
+        self.run("location.hash = arguments[0]", "t=%d..%d" % (end - length, end))
+        wait_for(lambda: self.is_view(end - length, end), "the view is there")
         return end - length, end
+
+    def is_view(self, start, end):
+        return all(abs(a - b) < 1000 for a, b in zip(self.view(), (start, end)))
 
     def button(self):
         return self.run("return document.getElementById('follow-button').textContent")
@@ -210,7 +179,8 @@ def test_it_shows_what_came():
         equal(shown.window.said(), [])
         shown.follower.signal(signal.SIGTERM)
         equal(shown.follower.wait(), 0)
-        wait_for(lambda: shown.run("return document.getElementById('follow').hidden"), "it does not follow any more")
+        shown.loads()
+        equal(shown.run("return document.getElementById('follow').hidden"), True, "it does not follow any more")
         shown.stays()
 
 
@@ -228,7 +198,7 @@ def test_selection_view_and_places_stay():
         equal(shown.run("return testLive"), "off", "nothing is read aloud")
         equal(shown.run("return nvtxtReport.selected.row"), row)
         equal(shown.run("return document.getElementById('live').textContent"), said)
-        equal([abs(a - b) < 1000 for a, b in zip(shown.view(), (start, end))], [True, True], (shown.view(), (start, end)))
+        equal(shown.is_view(start, end), True, (shown.view(), (start, end)))
         equal(shown.run("return [document.activeElement.id, document.getElementById('events').open, scrollY]"),
               ["timeline-canvas", False, 321])
         shown.loads(2)
@@ -251,8 +221,8 @@ def test_who_loads_it_again_sees_the_same():
         shown.run("scrollTo(0, 321)")
         wait_for(lambda: "t=" in shown.run("return location.hash"), "the address has the view")
         view = shown.view()
-        shown.window.driver.refresh()
-        equal([abs(a - b) < 1000 for a, b in zip(shown.view(), view)], [True, True])
+        shown.refresh()
+        equal(shown.is_view(*view), True)
         equal(shown.run("return scrollY"), 321)
 
 
@@ -263,38 +233,45 @@ def test_a_view_at_the_newest_event_goes_with_it():
         shown.shows(25)
         newest = int(shown.run(LAST))
         equal(newest > end, True)
-        equal([abs(a - b) < 1000 for a, b in zip(shown.view(), (newest - (end - start), newest))], [True, True])
+        equal(shown.is_view(newest - (end - start), newest), True)
+
+
+def test_a_link_that_nobody_has_read_yet_is_not_written_over():
+    with Shown() as shown:
+        start, end = shown.look_at(5000000, 10000000)
+        start, end = start - 3000000, end - 3000000
+        # What writes the fragment of a page that goes away also does so before hashchange is told.
+        shown.run("location.hash = arguments[0]; dispatchEvent(new Event('pagehide'))", "t=%d..%d" % (start, end))
+        wait_for(lambda: shown.is_view(start, end), "the view of the link")
+        shown.loads()
+        equal(shown.is_view(start, end), True, shown.view())
 
 
 def test_it_stays_while_somebody_points_or_types():
     with Shown() as shown:
-        shown.stop_time()
         for _ in range(4):
             browser.webdriver.ActionChains(shown.window.driver).move_by_offset(1, 1).perform()
-            shown.passes(0.8)
+            shown.stays(0.8)
             equal(shown.says(), "paused")
-        shown.goes_on()
-        shown.stop_time()
-        for letter in "range 12":
+        shown.loads()
+        for letter in "e 1":
             shown.keys("search", letter)
-            shown.passes(0.6)
-        shown.goes_on()
-        equal(shown.run("return [document.getElementById('search').value, document.activeElement.id]"), ["range 12", "search"])
-        shown.stop_time()
+            shown.stays(0.6)
+        shown.loads()
+        equal(shown.run("return [document.getElementById('search').value, document.activeElement.id]"), ["e 1", "search"])
         shown.keys("timeline-canvas", "?")
         shown.stays()
 
 
 def test_the_button_is_remembered():
     with Shown() as shown:
-        shown.stop_time()
         shown.keys("follow-button", browser.Keys.ENTER)
         equal((shown.says(), shown.button()), ("paused", "Follow"))
         shown.stays()
         wait_for(lambda: shown.run("return location.hash") == "#follow=off", "the address has it")
         shown.look_at(15000000, 10000000)
         shown.run("history.replaceState(null, '', location.hash + '&follow=off')")
-        shown.window.driver.refresh()
+        shown.refresh()
         shown.comes_to_say("paused")
         shown.run("nvtxtReport.select(null)")
         shown.stays()
@@ -307,7 +284,6 @@ def test_the_button_is_remembered():
 
 def test_it_stays_for_a_span():
     with Shown() as shown:
-        shown.stop_time()
         last = int(shown.run(LAST))
         shown.run("nvtxtReport.setSpan(arguments[0], arguments[1])", str(last - 9000000), str(last))
         shown.comes_to_say("paused")
@@ -364,30 +340,27 @@ def test_names_folds_and_choices_stay():
 
 def test_it_does_not_load_itself_unseen():
     with Shown() as shown:
-        shown.stop_time()
         shown.run(HIDE, True)
         shown.stays()
-        before = shown.loaded()
+        before = shown.run(READY)
         shown.run(HIDE, False)
-        wait_for(lambda: shown.loaded() != before, "it is seen, and loads itself")
+        shown.next(before)
 
 
 def test_without_storage_there_is_the_fragment():
     with Shown(before=NO_STORAGE) as shown:
         start, end = shown.look_at(15000000, 10000000)
         shown.loads(2)
-        equal([abs(a - b) < 1000 for a, b in zip(shown.view(), (start, end))], [True, True])
+        equal(shown.is_view(start, end), True)
         equal(shown.says() == "paused", False)
 
 
 def test_what_is_gone_is_not_selected_any_more():
     with Shown(options=("--last", "5s")) as shown:
-        wait_for(lambda: shown.run("return nvtxtReport.events") > 0 or shown.add(20), "some are not too old")
+        wait_for(lambda: shown.run("return nvtxtReport.events") > 0 or shown.add(20) or shown.loads(), "some are not too old")
         shown.run("nvtxtReport.select(Number(document.querySelector('#event-grid tr[data-row]').dataset.row))")
         wait_for(lambda: "sel=" in shown.run("return location.hash"), "the address has the selection")
-        shown.loads()
-        equal(shown.run("return nvtxtReport.selected !== null"), True)
-        wait_for(lambda: shown.add(1) or shown.run("return nvtxtReport.events > 0 && nvtxtReport.selected === null"),
+        wait_for(lambda: shown.add(1) or shown.loads() or shown.run("return nvtxtReport.events > 0 && nvtxtReport.selected === null"),
                  "it is too old")
         equal("sel=" in shown.run("return location.hash"), False)
 
@@ -400,8 +373,10 @@ def test_a_saved_page_stays():
         shown.stays()
 
 
-# Where nobody asks for the long form, those that no moment of a load can disturb.
-USUAL = (test_the_first_events_come_into_an_empty_page, test_without_storage_there_is_the_fragment, test_a_saved_page_stays)
+# Where nobody asks for the long form.
+USUAL = (test_selection_view_and_places_stay, test_the_first_events_come_into_an_empty_page,
+         test_a_view_at_the_newest_event_goes_with_it, test_a_link_that_nobody_has_read_yet_is_not_written_over,
+         test_it_stays_for_a_span, test_without_storage_there_is_the_fragment, test_a_saved_page_stays)
 
 if __name__ == "__main__":
     run(globals() if os.environ.get("NVTXT_TEST_LONG") or sys.argv[1:] else {case.__name__: case for case in USUAL})

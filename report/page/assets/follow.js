@@ -138,7 +138,7 @@ class Follow {
         const { view, capture } = this;
         this.fragment?.write();
         const before = {
-            hash: location.hash,
+            hash: this.fragment?.isLink ? null : location.hash, // a link that nobody has read yet beats all this
             scroll: [scrollX, scrollY],
             scrolls: scrollers().map((part) => [part.scrollLeft, part.scrollTop]),
             open: Object.fromEntries([...document.querySelectorAll("details[id]")].map((part) => [part.id, part.open])),
@@ -239,11 +239,9 @@ class Follow {
     }
 
     address(parts) {
-        try {
-            history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.href.split("#")[0]);
-        } catch {
-            // Browsers allow a limited number of changes in some seconds.
-        }
+        const text = parts.length ? `#${parts.join("&")}` : "";
+        if (this.fragment) this.fragment.replace(text);
+        else replaceFragment(text);
     }
 
     // ---- What it says -------------------------------------------------------------------------------

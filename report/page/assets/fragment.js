@@ -11,13 +11,23 @@ function isPlace(fragment) {
     }
 }
 
+// Without a step in the history.
+function replaceFragment(text) {
+    if (location.hash === text) return;
+    try {
+        history.replaceState(null, "", text || location.href.split("#")[0]);
+    } catch {
+        // Browsers allow a limited number of changes in some seconds; the next one is written.
+    }
+}
+
 class Fragment {
     constructor(capture, view, search, live, go) {
         Object.assign(this, { capture, view, search, live, go });
         this.timer = 0;
         this.written = "";
         addEventListener("hashchange", () => {
-            if (location.hash !== this.written) this.read();
+            if (this.isLink) this.read();
             this.written = location.hash;
         });
         view.listen((what) => what !== "points" && this.later());
@@ -25,6 +35,12 @@ class Fragment {
 
     start() {
         if (location.hash) this.read();
+        this.written = location.hash;
+    }
+
+    // Somebody set the fragment, and hashchange has not told it yet.
+    get isLink() {
+        return location.hash !== this.written;
     }
 
     later() {
@@ -47,13 +63,12 @@ class Fragment {
 
     write() {
         clearTimeout(this.timer);
-        try {
-            this.written = this.text();
-            if (location.hash === this.written) return;
-            history.replaceState(null, "", this.written || location.href.split("#")[0]);
-        } catch {
-            // Browsers allow a limited number of changes in some seconds; the next one is written.
-        }
+        if (!this.isLink) this.replace(this.text());
+    }
+
+    replace(text) {
+        replaceFragment(text);
+        this.written = location.hash;
     }
 
     // A fragment is a state, or the name of a place in the page, which changes nothing here.
