@@ -73,6 +73,15 @@ class Browser:
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
 
+    def renew(self):
+        """Another tab in place of the one there was, as if the browser had just been started."""
+        old = self.driver.current_window_handle
+        self.driver.switch_to.new_window("tab")
+        new = self.driver.current_window_handle
+        self.driver.switch_to.window(old)
+        self.driver.close()
+        self.driver.switch_to.window(new)
+
     def ask(self, command, **parameters):
         """A command of the DevTools protocol."""
         return self.driver.execute_cdp_cmd(command, parameters)

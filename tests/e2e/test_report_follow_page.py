@@ -2,6 +2,7 @@
 """A page of nvtxt-report html --follow in Chromium: it loads itself again and looks as it did, stays
 when somebody reads it, and says since when nothing new came. Skipped without Chromium, its driver or
 selenium."""
+import atexit
 import os
 import re
 import signal
@@ -53,8 +54,12 @@ NO_STORAGE = """Object.defineProperty(window, "sessionStorage", {
     get() { throw new DOMException("refused", "SecurityError"); } });"""
 
 
+WINDOW = browser.Browser()
+atexit.register(WINDOW.quit)
+
+
 class Shown:
-    """A store, a page that follows it, and a browser that shows the page."""
+    """A store, a page that follows it, and a tab that shows the page."""
 
     def __init__(self, events=20, interval=INTERVAL, fragment="", before="", options=()):
         self.number, self.interval, self.fragment, self.before = 0, interval, fragment, before
@@ -72,7 +77,8 @@ class Shown:
                 "nvtxt-report", "html", "--follow=%gs" % self.interval, "-o", self.path, *self.options, self.daemon.store,
                 env={"NVTXT_REPORT_DATA": os.path.join(FIXTURES, "..", "..", "report")}))
             wait_for(lambda: os.path.exists(self.path) or self.follower.process.poll() is not None, "there is a page")
-            self.window = self.begin(browser.Browser())
+            self.window = WINDOW
+            self.window.renew()
             clocks = CLOCKS.replace("NOW", str(self.newest // 1000000))
             self.window.ask("Page.addScriptToEvaluateOnNewDocument", source=clocks + self.before)
             self.window.open(self.path, self.fragment)
