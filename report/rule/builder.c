@@ -86,15 +86,52 @@ struct nvtxt_slice report_build_time(struct report_builder *builder, double ns) 
     return report_build_format(builder, "%s %s", digits, unit.name);
 }
 
+// Characters that turn the direction of a text (Unicode, UAX 9), of three bytes each. What a name
+// begins has to end with it, or the words after the name are turned, too. The end of an isolate
+// ends the embeddings in it.
+struct directions {
+    size_t isolates, embeddings; // that are open; of these only those outside of isolates
+};
+
+#define DIRECTION_BYTES 3
+static const char end_of_isolate[] = "\xE2\x81\xA9", end_of_embedding[] = "\xE2\x80\xAC";
+
+static struct directions open_directions(struct nvtxt_slice text) {
+    struct directions open = {0, 0};
+    for (size_t i = 0; i + DIRECTION_BYTES <= text.len; i++) {
+        const unsigned char *at = (const unsigned char *)text.data + i;
+        if (at[0] != 0xE2 || (at[1] | 1) != 0x81) {
+            continue;
+        }
+        if (memcmp(at, end_of_isolate, DIRECTION_BYTES) == 0) {
+            open.isolates -= open.isolates > 0;
+        } else if (memcmp(at, end_of_embedding, DIRECTION_BYTES) == 0) {
+            open.embeddings -= open.isolates == 0 && open.embeddings > 0;
+        } else if (at[1] == 0x81) {
+            open.isolates += at[2] >= 0xA6 && at[2] <= 0xA8;
+        } else {
+            open.embeddings += open.isolates == 0 && at[2] >= 0xAA && at[2] <= 0xAE;
+        }
+    }
+    return open;
+}
+
 struct nvtxt_slice report_build_name(struct report_builder *builder, struct nvtxt_slice text,
                                      size_t most) {
     struct nvtxt_slice cut = nvtxt_slice_cut(text, most);
-    char *name = builder->failed ? NULL : store_arena_take(builder->arena, cut.len + 1, 1);
+    struct directions open = open_directions(cut);
+    size_t len = cut.len + (open.isolates + open.embeddings) * DIRECTION_BYTES;
+    char *name = builder->failed ? NULL : store_arena_take(builder->arena, len + 1, 1);
     builder->failed = !name;
     for (size_t i = 0; name && i < cut.len; i++) {
         name[i] = report_link_harmless(cut.data[i]);
     }
-    return name ? (struct nvtxt_slice){name, cut.len} : (struct nvtxt_slice){"", 0};
+    for (size_t at = cut.len; name && at < len; at += DIRECTION_BYTES) {
+        bool isolate = open.isolates > 0;
+        memcpy(name + at, isolate ? end_of_isolate : end_of_embedding, DIRECTION_BYTES);
+        open.isolates -= isolate;
+    }
+    return name ? (struct nvtxt_slice){name, len} : (struct nvtxt_slice){"", 0};
 }
 
 // Rows are those of the first store: in another one the time of the event has to do.

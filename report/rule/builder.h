@@ -28,7 +28,8 @@ struct nvtxt_slice report_build_format(struct report_builder *builder, const cha
 struct nvtxt_slice report_build_time(struct report_builder *builder, double ns);
 
 // A text of others, at most so many bytes of it, for a place that may have links (nvtxt-rule(5),
-// "LINKS"): readers see it as it is, and none of it begins or ends a link.
+// "LINKS"): readers see it as it is, none of it begins or ends a link, and what it begins to turn
+// round ends with it (Unicode, UAX 9), so it may have more bytes than that.
 struct nvtxt_slice report_build_name(struct report_builder *builder, struct nvtxt_slice text,
                                      size_t most);
 

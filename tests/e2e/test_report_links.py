@@ -78,6 +78,19 @@ def test_a_name_in_a_finding_is_no_link():
             check_forms(rule, store, [text for text in texts if not text.startswith("of ':")], *options)
 
 
+def test_a_name_turns_no_words_but_its_own():
+    """What a name begins ends with it: an override by its own end, isolates with all that is in them."""
+    closed = (("\u202epng.top", "\u202c"), ("\u2067a\u202eb", "\u2069"), ("\u202aa\u2066b\u2068c", "\u2069\u2069\u202c"),
+              ("\u202ea\u202c", ""), ("\u2067a\u202eb\u2069", ""), ("\u202c\u2069a", ""), ("\u2026 \u2039a", ""))
+    for name, end in closed:
+        with Folder() as folder:
+            text = "\n".join(ranges((1, name, 0, 90), (1, "b", 90, 100)))
+            store = make_store(folder, "x.sqlite", folder.write("x.nvtxt", text + "\n"))
+            status, out, err = report("check", "--rule", "DominantRange", "--format", "json", store)
+            equal((status, err), (0, ""))
+            contains("\n".join(texts_of(json.loads(out))), "':%s%s' alone" % (name, end))
+
+
 def test_a_line_of_a_log_is_no_link():
     with Daemon() as daemon:
         send_lines(daemon, spread(900, 0, 9 * HOUR, 6, "job %d done")

@@ -384,6 +384,18 @@ def test_a_theme_is_chosen_and_kept():
         at.quiet()
 
 
+def test_nothing_is_scrolled_on_paper():
+    """A table of many names takes the room that it needs, and nothing is printed over it."""
+    with Folder() as folder:
+        lines = (line for i in range(200) for line in range_lines(i * 10, i * 10 + 9, "name %d" % i))
+        at = opened(folder, store_of(folder, *lines))
+        at.ask("Emulation.setEmulatedMedia", media="print")
+        equal(at.run("return document.querySelectorAll('#names-static tbody tr').length"), 200)
+        equal(at.run("""return [...document.querySelectorAll('main *')].filter((part) => part.clientHeight
+            && part.scrollHeight > part.clientHeight + 4 && getComputedStyle(part).display === 'block').map((part) => part.outerHTML.slice(0, 99))"""), [])
+        at.ask("Emulation.setEmulatedMedia", media="")
+
+
 def test_paper_and_narrow_windows_have_all_figures():
     with Folder() as folder:
         at = opened(folder, f1(folder))

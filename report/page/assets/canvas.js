@@ -7,9 +7,14 @@ const TALLEST_PRINTED = 8000; // pixels; that is some pages
 const PAGE = 1.25; // height of a page of paper by its width, with room for a headline
 const FEWEST_LETTERS = 3; // of a text that is cut
 
-// Control characters and those that turn the direction are drawn as a mark, not obeyed.
+// Control characters and those that turn the direction are a mark, not obeyed: what stands around the
+// text stays where it is.
 function plainText(text) {
-    return text.slice(0, LONGEST_LABEL).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "·");
+    return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "·");
+}
+
+function labelText(text) {
+    return plainText(text.slice(0, LONGEST_LABEL));
 }
 
 class Picture {
@@ -109,7 +114,7 @@ class Picture {
     measured(text) {
         let known = this.texts.get(text);
         if (known) return known;
-        const plain = plainText(text);
+        const plain = labelText(text);
         const letters = Array.from(plain);
         const ends = new Float64Array(letters.length);
         letters.forEach((letter, i) => (ends[i] = (i ? ends[i - 1] : 0) + this.letterWidth(letter)));

@@ -164,6 +164,7 @@ class NameTable {
             return view.span ? MERGED_IN_SPAN : MERGED_ELSE;
         }
         const parts = [view.span ? `${this.asked.said}, ${exactLength(view.span.to - view.span.from)} long` : this.asked.said];
+        if (this.count < figures.groups.length) parts.push(`${plural(this.count, "name")} of ${grouped(figures.groups.length)}`);
         if (figures.clipped) parts.push("clipped at the span's ends");
         if (figures.open) parts.push(`${plural(figures.open, "open range")} left out of durations`);
         if (figures.groups.some((group) => group.kind === PUSH_POP && group.self === null)) parts.push(UNKNOWN_SELF);

@@ -5,6 +5,7 @@
 // and come out as decimal strings.
 
 const THIN = "\u202f";
+const MOST_DIGITS = 5; // after the point
 const NONE = -1; // no item, no row, no name
 
 // A length with its unit, no digit lost: "40 ns", "1.5 ms", "2.000000001 s".
@@ -53,7 +54,7 @@ class LengthColumn {
 
     digitsOf(length) {
         const value = length / this.size;
-        const digits = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
+        const digits = Math.max(0, Math.min(MOST_DIGITS, 2 - Math.floor(Math.log10(value)))); // three that count
         return Number.isInteger(length) && this.size === 1 ? 0 : digits;
     }
 
@@ -61,7 +62,7 @@ class LengthColumn {
     text(length) {
         const digits = length ? this.digitsOf(length) : 0;
         const shown = (length / this.size).toFixed(digits);
-        if (length && !Number(shown)) return "<0.001";
+        if (length && !Number(shown)) return `<${(10 ** -MOST_DIGITS).toFixed(MOST_DIGITS)}`;
         const [whole, rest = ""] = shown.split(".");
         const room = this.digits ? (rest ? "" : "\u2008") + "\u2007".repeat(this.digits - rest.length) : "";
         return `${grouped(whole)}${rest ? "." + rest : ""}${room}`;

@@ -50,10 +50,14 @@ class Row {
     }
 }
 
+function inQuotes(name) {
+    return `“${plainText(name)}”`;
+}
+
 // A store names what has no name of its own "Thread 1" and "Process 100"; that is not said twice.
 function labelOf(kind, number, name) {
     const label = `${kind} ${number}`;
-    return !name || name.toLowerCase() === label ? label : `${label} “${name}”`;
+    return !name || name.toLowerCase() === label ? label : `${label} ${inQuotes(name)}`;
 }
 
 function threadLabel(capture, index) {
@@ -72,11 +76,11 @@ function laneLabel(capture, index) {
     if (lane.kind === START_END) {
         const category = lane.category === undefined ? null : capture.categories[lane.category];
         if (!category) return "start/end ranges";
-        return `start/end ranges, category ${category.name === null ? category.id : `“${category.name}”`}`;
+        return `start/end ranges, category ${category.name === null ? category.id : inQuotes(category.name)}`;
     }
     const thread = threadLabel(capture, lane.thread);
     if (lane.kind === MARK) return `${thread}, marks`;
-    return lane.domain ? `${thread}, domain “${capture.domains[lane.domain]}”` : thread;
+    return lane.domain ? `${thread}, domain ${inQuotes(capture.domains[lane.domain])}` : thread;
 }
 
 // The same beside other lanes of its process, where there is little room: what differs comes first.

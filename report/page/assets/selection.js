@@ -72,7 +72,7 @@ class SelectionBar {
         const among = amongEquals(this.asked, item);
         if (among) {
             add("Rank", among.rank);
-            add(this.view.span ? "Name’s share of the span" : "Name’s share", `${among.share.toFixed(1)} %`);
+            add(this.view.span ? "Name’s share of all ranges in the span" : "Name’s share of all ranges", `${among.share.toFixed(1)} %`);
         }
         const gap = this.gap(item);
         if (gap) add("Gap", gap);
