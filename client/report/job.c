@@ -80,6 +80,12 @@ struct span {
     int64_t since_ns, until_ns;
 };
 
+// Whether names and times of events are all that counts: no table of stats has more.
+static bool is_brief(const struct report_options *options) {
+    return options->command->bit == REPORT_STATS &&
+           !report_selection_looks_at_values(&options->selection);
+}
+
 static enum outcome load(const struct report_job *job, const char *const *paths, size_t count,
                          const struct span *span, struct report_capture **capture) {
     char sentence[REPORT_SENTENCE_BYTES] = "";
@@ -87,6 +93,7 @@ static enum outcome load(const struct report_job *job, const char *const *paths,
         .since_ns = span->since_ns,
         .until_ns = span->until_ns,
         .max_memory = job->options->max_memory,
+        .brief = is_brief(job->options),
         .interrupted = signals_came,
     };
     int r = report_load(capture, paths, count, &wanted, sentence);
