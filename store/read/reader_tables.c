@@ -4,7 +4,6 @@
 // a payload gets the next kind that holds it.
 #include "store/read/reader_tables.h"
 
-#include "store/db/sql.h"
 #include "store/read/reader_state.h"
 
 #define KINDS NVTXT_PAYLOAD_FLOAT
