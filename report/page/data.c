@@ -97,8 +97,10 @@ static int number_names(struct data *data) {
 
 // Most events have the colour of the event before.
 static bool find_color(struct data *data, uint32_t color) {
-    if (color != data->color && nvtxt_map_get(&data->color_of, color, &data->color_index)) {
+    uint32_t index;
+    if (color != data->color && nvtxt_map_get(&data->color_of, color, &index)) {
         data->color = color;
+        data->color_index = index;
     }
     return color == data->color;
 }
