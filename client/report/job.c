@@ -7,6 +7,8 @@
 
 #include <limits.h>
 #include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,33 +78,81 @@ static void offer_command(const struct report_job *job, const char *path) {
     }
 }
 
-struct span {
+// Stores that are read into one capture, here or on a thread of their own.
+struct loading {
+    const struct report_job *job;
+    const char *const *paths;
+    size_t count;
     int64_t since_ns, until_ns;
+    pthread_t thread;
+    bool has_thread;
+    struct report_capture *capture;
+    int r;
+    char sentence[REPORT_SENTENCE_BYTES];
 };
 
-static enum outcome load(const struct report_job *job, const char *const *paths, size_t count,
-                         const struct span *span, struct report_capture **capture) {
-    char sentence[REPORT_SENTENCE_BYTES] = "";
-    const struct report_load_options wanted = {
-        .since_ns = span->since_ns,
-        .until_ns = span->until_ns,
-        .max_memory = job->options->max_memory,
-        .interrupted = signals_came,
-    };
-    int r = report_load(capture, paths, count, &wanted, sentence);
-    if (r != 0 && r != REPORT_INTERRUPTED) {
-        term_say(job->term, "%s", sentence);
-        offer_command(job, paths[0]);
-    }
-    return r == 0 ? OUTCOME_DONE : outcome_of_load(r);
+// Whether names and times of events are all that counts: no table of stats has more.
+static bool is_brief(const struct report_options *options) {
+    return options->command->bit == REPORT_STATS &&
+           !report_selection_looks_at_values(&options->selection);
 }
 
-static enum outcome select_events(struct report_job *job, struct report_model *model,
-                                  const struct span *span) {
+static struct loading loading_of(const struct report_job *job, size_t first, size_t count) {
+    struct loading loading = {.job = job, .paths = job->stores + first, .count = count};
+    report_selection_span(&job->options->selection, nvtxt_realtime_ns(), &loading.since_ns,
+                          &loading.until_ns);
+    return loading;
+}
+
+static void *read_stores(void *context) {
+    struct loading *loading = context;
+    const struct report_load_options wanted = {
+        .since_ns = loading->since_ns,
+        .until_ns = loading->until_ns,
+        .max_memory = loading->job->options->max_memory,
+        .brief = is_brief(loading->job->options),
+        .interrupted = signals_came,
+    };
+    loading->r =
+        report_load(&loading->capture, loading->paths, loading->count, &wanted, loading->sentence);
+    return NULL;
+}
+
+// Signals are for the thread that waits.
+static void start_loading(struct loading *loading) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    loading->has_thread = pthread_create(&loading->thread, NULL, read_stores, loading) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void wait_for_loading(struct loading *loading) {
+    if (loading->has_thread) {
+        pthread_join(loading->thread, NULL);
+        loading->has_thread = false;
+    }
+}
+
+static enum outcome load(struct loading *loading, struct report_capture **capture) {
+    if (!loading->has_thread) {
+        read_stores(loading);
+    }
+    wait_for_loading(loading);
+    *capture = loading->capture;
+    loading->capture = NULL;
+    if (loading->r != 0 && loading->r != REPORT_INTERRUPTED) {
+        term_say(loading->job->term, "%s", loading->sentence);
+        offer_command(loading->job, loading->paths[0]);
+    }
+    return loading->r == 0 ? OUTCOME_DONE : outcome_of_load(loading->r);
+}
+
+static enum outcome select_events(struct report_job *job, struct report_model *model) {
     struct nvtxt_buf notes = {0};
     struct report_fault fault = {0};
     const struct report_selection *selection = &job->options->selection;
-    int r = report_select(model, selection, span->since_ns, span->until_ns, &notes, &fault);
+    int r = report_select(model, selection, job->since_ns, job->until_ns, &notes, &fault);
     if (job->options->no_excerpts) {
         report_bad_lines_hide(model->capture);
     }
@@ -183,20 +233,30 @@ static enum outcome take_lines(struct report_job *job) {
 }
 
 // Reads the stores into a capture and its model.
-static enum outcome take_in(struct report_job *job, const char *const *paths, size_t count,
+static enum outcome take_in(struct report_job *job, struct loading *loading,
                             struct report_capture **capture, struct report_model **model) {
-    struct span span;
-    report_selection_span(&job->options->selection, nvtxt_realtime_ns(), &span.since_ns,
-                          &span.until_ns);
-    job->since_ns = span.since_ns;
-    job->until_ns = span.until_ns;
-    enum outcome outcome = load(job, paths, count, &span, capture);
+    job->since_ns = loading->since_ns;
+    job->until_ns = loading->until_ns;
+    enum outcome outcome = load(loading, capture);
     outcome = outcome ?: resolve_files(job, *capture);
     if (outcome == 0) {
         int r = report_model_build(model, *capture);
         outcome = r == 0 ? OUTCOME_DONE : fail(job->term, r);
     }
-    return outcome == 0 ? select_events(job, *model, &span) : outcome;
+    return outcome == 0 ? select_events(job, *model) : outcome;
+}
+
+// BASE and NEW, NEW on a thread meanwhile. Two names of one store are read one after the other.
+static enum outcome take_in_two(struct report_job *job) {
+    struct loading base = loading_of(job, 0, 1), new = loading_of(job, 1, 1);
+    if (job->options->threads > 1 && strcmp(job->stores[0], job->stores[1]) != 0) {
+        start_loading(&new);
+    }
+    enum outcome outcome = take_in(job, &base, &job->capture, &job->model);
+    outcome = outcome ?: take_in(job, &new, &job->new_capture, &job->new_model);
+    wait_for_loading(&new);
+    report_capture_free(new.capture);
+    return outcome;
 }
 
 // Whether the command reads report files, and one is among its words.
@@ -211,8 +271,6 @@ static bool has_profile(const struct report_job *job) {
 }
 
 static enum outcome take_in_all(struct report_job *job) {
-    size_t count = job->store_count;
-    const char *const *paths = job->stores;
     if (has_profile(job)) {
         bool any = false;
         enum outcome outcome = profiles_open(job, &any);
@@ -229,11 +287,11 @@ static enum outcome take_in_all(struct report_job *job) {
     if (counts_lines(job)) {
         return take_lines(job);
     }
-    if (job->options->command->bit != REPORT_DIFF || count == 1) {
-        return take_in(job, paths, count, &job->capture, &job->model);
+    if (job->options->command->bit == REPORT_DIFF && job->store_count > 1) {
+        return take_in_two(job);
     }
-    enum outcome outcome = take_in(job, paths, 1, &job->capture, &job->model);
-    return outcome ?: take_in(job, paths + 1, 1, &job->new_capture, &job->new_model);
+    struct loading loading = loading_of(job, 0, job->store_count);
+    return take_in(job, &loading, &job->capture, &job->model);
 }
 
 // ---- The output ---------------------------------------------------------------------------------

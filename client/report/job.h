@@ -2,8 +2,8 @@
 //
 // client/report: the program nvtxt-report. It takes the command line, finds the store, has it read,
 // ordered and selected, runs a command on that, and publishes what the command wrote. It owns the
-// output, the messages and the exit status; it has one thread. Figures, tables, sections and rules
-// are made in report/; nothing here computes.
+// output, the messages and the exit status; it has one thread, and another one that reads NEW of
+// diff. Figures, tables, sections and rules are made in report/; nothing here computes.
 //
 // This header is what a command gets: the job. A command writes to `out`, in the format of the
 // options, and returns; it opens no file of its own and closes none.

@@ -16,6 +16,7 @@
 #define GATE 2.0 // percent
 #define RULE_TIMEOUT_S 10.0
 #define MAX_EVENTS 2000000
+#define THREADS 2 // no command reads more than two captures
 
 const char *report_format_name(enum report_format format) {
     static const char *const names[] = {"text",     "csv",   "tsv",    "json", "jsonl",
@@ -224,6 +225,7 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
     }
     *options = (struct report_options){
         .max_memory = MAX_MEMORY,
+        .threads = THREADS,
         .max_events = MAX_EVENTS,
         .gate = GATE,
         .rule_timeout_s = RULE_TIMEOUT_S,

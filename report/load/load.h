@@ -19,6 +19,7 @@ struct report_load_options {
     int64_t since_ns, until_ns; // events that end at or after it, and start at or before it
     uint64_t max_memory;        // bytes; 0: no bound
     uint64_t taken_memory;      // bytes of it that something else has
+    bool brief;                 // events get no category, colour, payload, JSON, nor other end
     bool (*interrupted)(void);  // asked now and then; NULL: never
     // NULL: all events stay in the capture. Else it gets a part of them, as they were read, each
     // REPORT_LOAD_PART or fewer, and they are forgotten, with their texts, when it returns: so the

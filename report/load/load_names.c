@@ -154,26 +154,24 @@ static int text_of_id(struct report_load_state *load, int64_t id, uint32_t *inde
     return rc ?: nvtxt_map_set(&load->strings, (uint64_t)id, *index) < 0 ? SQLITE_NOMEM : rc;
 }
 
-int report_load_text(struct report_load_state *load, sqlite3_stmt *row, int text, int text_id,
+int report_load_text(struct report_load_state *load, sqlite3_value *text, sqlite3_value *text_id,
                      uint32_t *index) {
-    const char *data = (const char *)sqlite3_column_text(row, text);
-    int64_t id = sqlite3_column_int64(row, text_id);
-    if (!data) {
-        if (sqlite3_column_type(row, text) != SQLITE_NULL) {
-            return SQLITE_NOMEM;
-        }
-        return sqlite3_column_type(row, text_id) != SQLITE_NULL && load->find_string
-                   ? text_of_id(load, id, index)
-                   : find_message(load, (struct nvtxt_slice){"", 0}, index);
+    struct nvtxt_slice bytes;
+    int64_t id = sqlite3_value_int64(text_id);
+    int rc = store_sql_value(text, &bytes);
+    if (rc != SQLITE_OK || !bytes.data) {
+        return rc
+                   ?: !store_sql_is_null(text_id) && load->find_string
+                      ? text_of_id(load, id, index)
+                      : find_message(load, (struct nvtxt_slice){"", 0}, index);
     }
-    struct nvtxt_slice bytes = {data, (size_t)sqlite3_column_bytes(row, text)};
     struct report_load_near_text *near = &load->near_texts[(uint64_t)id % REPORT_NEAR];
     if (near->set && near->id == id &&
         nvtxt_slice_equal(load->capture->messages[near->message], bytes)) {
         *index = near->message;
         return SQLITE_OK;
     }
-    int rc = find_message(load, bytes, index);
+    rc = find_message(load, bytes, index);
     *near = (struct report_load_near_text){rc == SQLITE_OK, id, *index};
     return rc;
 }
@@ -278,7 +276,8 @@ static int load_domains(struct report_load_state *load, const struct report_load
         uint64_t pid = ((uint64_t)sqlite3_column_int64(row, 0) & REPORT_TID_BITS) >> 24;
         int64_t id = sqlite3_column_int64(row, 1);
         uint32_t message, domain, known;
-        rc = report_load_text(load, row, 2, 3, &message);
+        rc = report_load_text(load, sqlite3_column_value(row, 2), sqlite3_column_value(row, 3),
+                              &message);
         struct nvtxt_slice name = rc ? (struct nvtxt_slice){0} : load->capture->messages[message];
         if (rc != SQLITE_OK || name.len == 0) {
             continue;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One scan by rowid. Three more statements go along with it in the same order: the ranges whose end
-// was filled in, and which rows came from which source. Columns that a file lacks are NULL; the
-// columns of the extension `nvtx` are read only where a source had it.
+// One scan by rowid, whose rows a function takes while SQLite's machine runs. Three more statements
+// go along with it in the same order: the ranges whose end was filled in, and which rows came from
+// which source. Columns that a file lacks are NULL. Only what is needed is asked for: the columns
+// of the extension `nvtx` where a source had it, and those after the names if the caller looks at
+// them.
 #include "report/load/load.h"
 #include "report/load/load_state.h"
 
@@ -22,10 +24,11 @@ enum column {
     END,
     TEXT,
     TEXT_ID,
-    CATEGORY,
-    COLOR,
     GLOBAL_TID,
     DOMAIN_ID,
+    BRIEF, // from here on only if the caller looks at them
+    CATEGORY = BRIEF,
+    COLOR,
     END_GLOBAL_TID,
     PAYLOADS,
     WIDE = PAYLOADS + 2, // from here on only if the file is wide
@@ -61,13 +64,18 @@ struct cursor { // along the rows of the scan
 struct scan {
     struct report_load_state *load;
     const struct report_load_file *file;
-    bool wide;
+    int columns; // that a row has: BRIEF, WIDE or COLUMNS
     sqlite3_stmt *rows;
+    struct store_sql_rows taking;
+    int rc;      // of the row that was taken last
+    size_t read; // rows
     struct cursor unclosed, sources;
     int64_t source_id; // of the row before
     uint32_t source;   // its index, or REPORT_NONE; both hold as soon as `has_source`
     bool has_source;
 };
+
+static bool on_row(void *context, sqlite3_value **values);
 
 // ---- Statements ---------------------------------------------------------------------------------
 
@@ -84,26 +92,33 @@ static int find_width(const struct report_load_file *file, bool *wide) {
 
 // Five columns that are not there, or only NULL, are not read.
 static int narrow(struct scan *scan) {
-    bool any = false;
-    int r = find_width(scan->file, &scan->wide);
-    for (int i = WIDE; scan->wide && !any && i < COLUMNS; i++) {
+    bool any = false, wide = false;
+    scan->columns = BRIEF;
+    if (scan->load->brief) {
+        return SQLITE_OK;
+    }
+    int r = find_width(scan->file, &wide);
+    for (int i = WIDE; wide && !any && i < COLUMNS; i++) {
         any = store_read_has_column(scan->file->reader, "NVTX_EVENTS", names[i], &r);
     }
-    scan->wide = scan->wide && any;
+    scan->columns = wide && any ? COLUMNS : WIDE;
     return r;
 }
 
-// "SELECT rowid, eventType, ..." over the columns that the table has.
+// Over the columns that the table has.
 static int prepare_rows(struct scan *scan) {
-    char sql[640] = "SELECT rowid, eventType";
+    char sql[640] = "SELECT 1 FROM NVTX_EVENTS WHERE rowid BETWEEN ?1 AND ?2 AND "
+                    "nvtxt_row(rowid, eventType";
     size_t len = strlen(sql);
     int r = narrow(scan);
-    for (int i = START; i < (scan->wide ? COLUMNS : WIDE); i++) {
+    for (int i = START; i < scan->columns; i++) {
         bool there = store_read_has_column(scan->file->reader, "NVTX_EVENTS", names[i], &r);
         len +=
             (size_t)snprintf(sql + len, sizeof(sql) - len, there ? ", \"%s\"" : ", NULL", names[i]);
     }
-    snprintf(sql + len, sizeof(sql) - len, " FROM NVTX_EVENTS WHERE rowid BETWEEN ?1 AND ?2");
+    snprintf(sql + len, sizeof(sql) - len, ")");
+    scan->taking = (struct store_sql_rows){on_row, scan};
+    r = r ?: store_sql_rows_register(scan->file->db, &scan->taking);
     return r ?: store_sql_prepare(scan->file->db, &scan->rows, sql);
 }
 
@@ -196,46 +211,37 @@ static struct report_more *make_more(struct report_load_state *load, struct repo
     return more;
 }
 
-static int read_more(struct scan *scan, struct report_event *event) {
+static int read_more(struct scan *scan, sqlite3_value **row, struct report_event *event) {
     struct report_load_state *load = scan->load;
-    sqlite3_stmt *row = scan->rows;
     uint64_t ended = 0;
-    bool elsewhere = sqlite3_column_type(row, END_GLOBAL_TID) != SQLITE_NULL;
+    bool elsewhere = !store_sql_is_null(row[END_GLOBAL_TID]);
     if (elsewhere) {
-        ended = (uint64_t)sqlite3_column_int64(row, END_GLOBAL_TID) & REPORT_TID_BITS;
+        ended = (uint64_t)sqlite3_value_int64(row[END_GLOBAL_TID]) & REPORT_TID_BITS;
         elsewhere = ended != load->capture->threads[event->thread].global_tid;
     }
-    const char *json = NULL;
-    size_t len = 0;
-    if (scan->wide && sqlite3_column_type(row, JSON) != SQLITE_NULL) {
-        json = (const char *)sqlite3_column_text(row, JSON);
-        len = (size_t)sqlite3_column_bytes(row, JSON);
-        json = json ? store_arena_copy(&load->memory->texts, json, len) : NULL;
-        if (!json) {
-            return SQLITE_NOMEM;
-        }
-    }
-    event->more = REPORT_NONE;
-    if (!elsewhere && len == 0) {
-        return SQLITE_OK;
+    struct nvtxt_slice json = {0};
+    int rc = scan->columns == COLUMNS ? store_sql_value(row[JSON], &json) : SQLITE_OK;
+    if (rc != SQLITE_OK || (!elsewhere && json.len == 0)) {
+        return rc;
     }
     struct report_more *more = make_more(load, event);
-    if (!more) {
+    const char *copy = store_arena_copy(&load->memory->texts, json.len ? json.data : "", json.len);
+    if (!more || !copy) {
         return SQLITE_NOMEM;
     }
-    more->json = (struct nvtxt_slice){len ? json : NULL, len};
+    more->json = (struct nvtxt_slice){json.len ? copy : NULL, json.len};
     more->end_global_tid = elsewhere ? ended : 0;
     more->ended_elsewhere = elsewhere;
     return SQLITE_OK;
 }
 
-static int read_names(struct report_load_state *load, const struct report_load_file *file,
-                      sqlite3_stmt *row, struct report_event *event) {
+static int read_names(struct scan *scan, sqlite3_value **row, struct report_event *event) {
+    struct report_load_state *load = scan->load;
     uint32_t message = 0;
-    uint64_t tid = (uint64_t)sqlite3_column_int64(row, GLOBAL_TID) & REPORT_TID_BITS;
-    int rc = report_load_bearer(load, file, tid, sqlite3_column_int64(row, DOMAIN_ID),
+    uint64_t tid = (uint64_t)sqlite3_value_int64(row[GLOBAL_TID]) & REPORT_TID_BITS;
+    int rc = report_load_bearer(load, scan->file, tid, sqlite3_value_int64(row[DOMAIN_ID]),
                                 &event->thread, &event->scope);
-    rc = rc ?: report_load_text(load, row, TEXT, TEXT_ID, &message);
+    rc = rc ?: report_load_text(load, row[TEXT], row[TEXT_ID], &message);
     if (rc != 0) {
         return rc;
     }
@@ -243,13 +249,13 @@ static int read_names(struct report_load_state *load, const struct report_load_f
                             &event->name);
 }
 
-static void read_times(sqlite3_stmt *row, struct report_event *event) {
-    event->start = event->end = sqlite3_column_int64(row, START);
+static void read_times(sqlite3_value **row, struct report_event *event) {
+    event->start = event->end = sqlite3_value_int64(row[START]);
     if (event->kind == REPORT_MARK) {
         return;
     }
-    int64_t end = sqlite3_column_int64(row, END);
-    if (end == 0 && sqlite3_column_type(row, END) == SQLITE_NULL) {
+    int64_t end = sqlite3_value_int64(row[END]);
+    if (end == 0 && store_sql_is_null(row[END])) {
         event->flags |= REPORT_OPEN;
     } else {
         event->end = end;
@@ -280,17 +286,21 @@ static int read_source(struct scan *scan, int64_t rowid, struct report_event *ev
     return rc;
 }
 
-// Everything of the row but its times, its source and what few events have.
-static int read_row(struct report_load_state *load, const struct report_load_file *file,
-                    sqlite3_stmt *row, bool wide, struct report_event *event) {
+// Everything of the row but its times and its source.
+static int read_row(struct scan *scan, sqlite3_value **row, struct report_event *event) {
     struct nvtxt_payload payload = {.kind = NVTXT_PAYLOAD_NONE, .int64 = 0};
-    store_read_payload(row, PAYLOADS, wide, &payload);
+    event->store = (uint8_t)scan->file->store;
+    event->more = REPORT_NONE;
+    int rc = read_names(scan, row, event);
+    if (rc != SQLITE_OK || scan->columns == BRIEF) {
+        return rc;
+    }
+    store_read_payload(&row[PAYLOADS], scan->columns == COLUMNS, &payload);
     event->payload.int64 = payload.int64;
     event->payload_kind = (uint8_t)payload.kind;
-    event->category = (uint32_t)sqlite3_column_int64(row, CATEGORY);
-    event->color = (uint32_t)sqlite3_column_int64(row, COLOR);
-    event->store = (uint8_t)file->store;
-    return read_names(load, file, row, event);
+    event->category = (uint32_t)sqlite3_value_int64(row[CATEGORY]);
+    event->color = (uint32_t)sqlite3_value_int64(row[COLOR]);
+    return read_more(scan, row, event);
 }
 
 // A range that ends before it starts has no length.
@@ -317,11 +327,10 @@ static int add_event(struct report_load_state *load, const struct report_event *
     return rc;
 }
 
-static int take_row(struct scan *scan) {
+static int take_row(struct scan *scan, sqlite3_value **row) {
     struct report_event event = {0};
-    sqlite3_stmt *row = scan->rows;
-    int64_t rowid = sqlite3_column_int64(row, ROW);
-    if (!kind_of(sqlite3_column_int(row, TYPE), &event.kind)) {
+    int64_t rowid = sqlite3_value_int64(row[ROW]);
+    if (!kind_of(sqlite3_value_int(row[TYPE]), &event.kind)) {
         return SQLITE_OK;
     }
     read_times(row, &event);
@@ -329,8 +338,7 @@ static int take_row(struct scan *scan) {
         return SQLITE_OK;
     }
     event.row = report_load_row(scan->file, rowid);
-    int rc = read_row(scan->load, scan->file, row, scan->wide, &event);
-    rc = rc ?: read_more(scan, &event);
+    int rc = read_row(scan, row, &event);
     rc = rc ?: read_source(scan, rowid, &event);
     return rc ?: add_event(scan->load, &event);
 }
@@ -354,13 +362,17 @@ static bool texts_are_long(const struct report_load_state *load) {
     return load->max_memory > 0 && report_load_texts(load) > load->max_memory;
 }
 
+static bool on_row(void *context, sqlite3_value **values) {
+    struct scan *scan = context;
+    scan->rc = take_row(scan, values);
+    return scan->rc != SQLITE_OK || ++scan->read % CHECK_EVERY == 0 || texts_are_long(scan->load) ||
+           part_is_full(scan->load);
+}
+
 static int scan_span(struct scan *scan, const struct store_span *span) {
     int rc = store_sql_bind(scan->rows, "ii", span->first, span->last);
-    for (size_t i = 1; store_sql_next(scan->rows, &rc); i++) {
-        rc = take_row(scan);
-        if (rc == SQLITE_OK && (i % CHECK_EVERY == 0 || texts_are_long(scan->load))) {
-            rc = report_load_check(scan->load);
-        }
+    while (store_sql_next(scan->rows, &rc)) {
+        rc = scan->rc ?: report_load_check(scan->load);
         rc = rc == SQLITE_OK && part_is_full(scan->load) ? report_load_part(scan->load) : rc;
     }
     rc = rc ?: report_load_check(scan->load);
@@ -392,25 +404,26 @@ int report_load_rows(struct report_load_state *load, const struct report_load_fi
 
 // Newest first, so that a range in another one has the smaller row, as closed ranges have.
 
-static int take_open_range(struct report_load_state *load, const struct report_load_file *file,
-                           sqlite3_stmt *row, bool wide, int64_t place) {
-    struct report_event event = {.flags = REPORT_OPEN, .source = REPORT_NONE, .more = REPORT_NONE};
-    int source = wide ? COLUMNS : WIDE;
-    if (!kind_of(sqlite3_column_int(row, TYPE), &event.kind) || event.kind == REPORT_MARK) {
+static int take_open_range(struct scan *scan, sqlite3_stmt *stmt, int64_t place) {
+    struct report_load_state *load = scan->load;
+    struct report_event event = {.flags = REPORT_OPEN, .source = REPORT_NONE};
+    sqlite3_value *row[COLUMNS];
+    for (int i = 0; i < scan->columns; i++) {
+        row[i] = sqlite3_column_value(stmt, i);
+    }
+    if (!kind_of(sqlite3_value_int(row[TYPE]), &event.kind) || event.kind == REPORT_MARK) {
         return SQLITE_OK;
     }
-    event.start = event.end = sqlite3_column_int64(row, START);
-    event.row = report_load_row(file, OPEN_ROW + place);
-    if (!is_wanted(load, file, &event)) {
+    event.start = event.end = sqlite3_value_int64(row[START]);
+    event.row = report_load_row(scan->file, OPEN_ROW + place);
+    if (!is_wanted(load, scan->file, &event)) {
         return SQLITE_OK;
     }
-    if (!nvtxt_map_get(&load->sources, (uint64_t)sqlite3_column_int64(row, source),
-                       &event.source)) {
+    int64_t source = sqlite3_column_int64(stmt, scan->columns);
+    if (!nvtxt_map_get(&load->sources, (uint64_t)source, &event.source)) {
         event.source = REPORT_NONE;
     }
-    struct scan scan = {.load = load, .file = file, .wide = wide, .rows = row};
-    int rc = read_row(load, file, row, wide, &event);
-    rc = rc ?: read_more(&scan, &event);
+    int rc = read_row(scan, row, &event);
     return rc ?: add_event(load, &event);
 }
 
@@ -423,13 +436,14 @@ int report_load_open_ranges(struct report_load_state *load, const struct report_
     bool wide = store_read_has_column(file->reader, "NVTXT_OPEN_RANGES", "jsonText", &rc);
     char sql[512];
     snprintf(sql, sizeof(sql),
-             "SELECT seq, kind, start, NULL, text, NULL, category, color, globalTid, domainId, "
+             "SELECT seq, kind, start, NULL, text, NULL, globalTid, domainId, category, color, "
              "NULL, int64Value, doubleValue, %ssourceId FROM NVTXT_OPEN_RANGES "
              "ORDER BY sourceId DESC, seq DESC",
              wide ? "uint64Value, uint32Value, int32Value, floatValue, jsonText, " : "");
     rc = rc ?: store_sql_prepare(file->db, &row, sql);
+    struct scan scan = {.load = load, .file = file, .columns = wide ? COLUMNS : WIDE};
     for (int64_t place = 0; store_sql_next(row, &rc); place++) {
-        rc = take_open_range(load, file, row, wide, place);
+        rc = take_open_range(&scan, row, place);
     }
     sqlite3_finalize(row);
     return rc;

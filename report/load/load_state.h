@@ -60,6 +60,7 @@ struct report_load_state {
     void *context;
     struct report_grown room;
     bool windowed; // not all events are wanted
+    bool brief;    // as in struct report_load_options
     bool too_large;
     // When there is a bound of memory: how many rows will come, of all files; at most so many where
     // `rows_counted` is false. And the bytes of texts that rows brought: of the files before, and
@@ -159,8 +160,9 @@ int report_load_domain(struct report_load_state *load, struct nvtxt_slice name, 
 int report_load_name(struct report_load_state *load, uint32_t domain, uint32_t message,
                      uint32_t *index);
 
-// The message of a row: `text`, or where that is NULL the string of `textId`.
-int report_load_text(struct report_load_state *load, sqlite3_stmt *row, int text, int text_id,
+// The message of a row: `text`, or where that is NULL the string of `textId`. Values of columns
+// (sqlite3_column_value) do as well: no other thread uses the connection.
+int report_load_text(struct report_load_state *load, sqlite3_value *text, sqlite3_value *text_id,
                      uint32_t *index);
 
 // The thread, and the scope of the domain of that id in its process. `global_tid` is without what

@@ -4,7 +4,7 @@
 // three bytes. Zeros at the start are only counted until another number comes.
 //
 // zlib spends most of its time on the search for earlier equal bytes, and times of real programs
-// have none. So the first of every few blocks is packed in two ways, apart from the column; the
+// have none. So the beginning of every few blocks is packed in two ways, apart from the column; the
 // search goes on only if it saves enough.
 #include "report/page/timeline.h"
 
@@ -14,11 +14,12 @@
 #define BLOCK ((size_t)64 << 10)
 #define PACKED ((size_t)48 << 10) // a multiple of 3
 #define LONGEST 10                // bytes of a number
-#define LEVEL 6
+#define LEVEL 4
 #define WINDOW (-15) // the largest one, without a header
 #define MEMORY 9
-#define TRIAL 16 // blocks from one trial to the next
-#define WORTH 16 // the search saves more than 1/16 of the bytes
+#define TRIAL 16                 // blocks from one trial to the next
+#define TRIED ((size_t)16 << 10) // the bytes of a block that are enough for a trial
+#define WORTH 16                 // the search saves more than 1/16 of the bytes
 
 struct page_columns {
     struct nvtxt_out *out;
@@ -31,7 +32,7 @@ struct page_columns {
     size_t len;      // of `block`
     unsigned char block[BLOCK + LONGEST];
     unsigned char packed[PACKED];
-    unsigned char tried[2 * BLOCK];
+    unsigned char tried[2 * TRIED];
 };
 
 static bool init(z_stream *zip) {
@@ -83,13 +84,13 @@ static void put_base64(struct nvtxt_out *out, const unsigned char *bytes, size_t
 
 // ---- A column -----------------------------------------------------------------------------------
 
-// How many bytes the block has when it is packed in that way.
+// How many bytes the beginning of the block has when it is packed in that way.
 static size_t try_strategy(struct page_columns *columns, int strategy) {
     z_stream *trial = &columns->trial;
     deflateReset(trial);
     deflateParams(trial, LEVEL, strategy);
     trial->next_in = columns->block;
-    trial->avail_in = (unsigned)columns->len;
+    trial->avail_in = (unsigned)nvtxt_min(columns->len, TRIED);
     trial->next_out = columns->tried;
     trial->avail_out = sizeof(columns->tried);
     deflate(trial, Z_FINISH);

@@ -26,6 +26,7 @@ struct data {
     struct nvtxt_map color_of;
     uint32_t *colors; // owned; distinct ones but 0
     size_t color_count, color_room;
+    uint32_t color, color_index; // that was found last; 0: none
 };
 
 static const struct report_event *event_of(const struct data *data, size_t item) {
@@ -94,9 +95,18 @@ static int number_names(struct data *data) {
     return 0;
 }
 
-static int add_color(struct data *data, uint32_t color) {
+// Most events have the colour of the event before.
+static bool find_color(struct data *data, uint32_t color) {
     uint32_t index;
-    if (color == 0 || nvtxt_map_get(&data->color_of, color, &index)) {
+    if (color != data->color && nvtxt_map_get(&data->color_of, color, &index)) {
+        data->color = color;
+        data->color_index = index;
+    }
+    return color == data->color;
+}
+
+static int add_color(struct data *data, uint32_t color) {
+    if (color == 0 || find_color(data, color)) {
         return 0;
     }
     if (nvtxt_grow(&data->colors, &data->color_room, data->color_count + 1, sizeof(*data->colors)) <
@@ -303,8 +313,8 @@ static uint64_t parent_value(struct data *data, size_t i) {
 }
 
 static uint64_t color_value(struct data *data, size_t i) {
-    uint32_t color = event_of(data, i)->color, index = 0;
-    return color != 0 && nvtxt_map_get(&data->color_of, color, &index) ? (uint64_t)index + 1 : 0;
+    uint32_t color = event_of(data, i)->color;
+    return color != 0 && find_color(data, color) ? (uint64_t)data->color_index + 1 : 0;
 }
 
 static uint64_t category_value(struct data *data, size_t i) {

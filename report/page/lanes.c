@@ -106,7 +106,15 @@ int page_lanes_of(struct page_lanes *lanes, const struct report_event *event, ui
         map = &lanes->start_end;
         key = both(lane.process, lane.category);
     }
-    return nvtxt_map_get(map, key, number) ? 0 : add_lane(lanes, &lane, map, key, number);
+    int r = 0;
+    if (lanes->near.map != map || lanes->near.key != key) {
+        r = nvtxt_map_get(map, key, number) ? 0 : add_lane(lanes, &lane, map, key, number);
+        lanes->near.map = r == 0 ? map : NULL;
+        lanes->near.key = key;
+        lanes->near.number = *number;
+    }
+    *number = lanes->near.number;
+    return r;
 }
 
 // ---- Their order --------------------------------------------------------------------------------

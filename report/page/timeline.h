@@ -47,6 +47,11 @@ struct page_lanes {
     struct page_category *categories; // owned; as they came
     size_t category_count;
     struct nvtxt_map marks, push_pop, start_end, jobs, by_category;
+    struct { // the one that was found last
+        const struct nvtxt_map *map;
+        uint64_t key;
+        uint32_t number;
+    } near;
 };
 
 // Returns 0 or -ENOMEM; deinit is fine after both.

@@ -355,6 +355,11 @@ void report_selection_span(const struct report_selection *selection, int64_t now
     }
 }
 
+bool report_selection_looks_at_values(const struct report_selection *selection) {
+    return selection->categories_count + selection->colors_count + selection->payloads_count > 0 ||
+           selection->has_level;
+}
+
 bool report_selection_looks_at_events(const struct report_selection *selection) {
     const struct report_selection *s = selection;
     return s->includes_count + s->excludes_count + s->domain_includes_count +

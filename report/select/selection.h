@@ -99,6 +99,9 @@ void report_selection_span(const struct report_selection *selection, int64_t now
 // Whether any option but the span and the sources restricts the events.
 bool report_selection_looks_at_events(const struct report_selection *selection);
 
+// Whether an option looks at the category, the colour, the payload or the level of an event.
+bool report_selection_looks_at_values(const struct report_selection *selection);
+
 // Whether any option restricts the events (--iterations, --skip-iterations and --expect-some do
 // not).
 bool report_selection_is_all(const struct report_selection *selection);

@@ -83,6 +83,20 @@ bool store_sql_next(sqlite3_stmt *stmt, int *rc) {
     return false;
 }
 
+// SQLite's answer for most rows is "false": then it goes on with the next one.
+static void on_row(sqlite3_context *context, int count, sqlite3_value **values) {
+    (void)count;
+    const struct store_sql_rows *rows = sqlite3_user_data(context);
+    if (rows->take(rows->context, values)) {
+        sqlite3_result_int(context, 1);
+    }
+}
+
+int store_sql_rows_register(sqlite3 *db, struct store_sql_rows *rows) {
+    return sqlite3_create_function_v2(db, "nvtxt_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, rows,
+                                      on_row, NULL, NULL, NULL);
+}
+
 int store_sql_exec(sqlite3 *db, const char *text) {
     return sqlite3_exec(db, text, NULL, NULL, NULL);
 }
@@ -126,6 +140,12 @@ int store_sql_view(sqlite3_stmt *stmt, int column, struct nvtxt_slice *text) {
     text->len = (size_t)sqlite3_column_bytes(stmt, column);
     bool lost = !text->data && sqlite3_column_type(stmt, column) != SQLITE_NULL;
     return lost ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int store_sql_value(sqlite3_value *value, struct nvtxt_slice *text) {
+    text->data = (const char *)sqlite3_value_text(value);
+    text->len = text->data ? (size_t)sqlite3_value_bytes(value) : 0;
+    return text->data || store_sql_is_null(value) ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 int store_sql_copy(sqlite3_stmt *stmt, int column, struct nvtxt_slice *slice) {

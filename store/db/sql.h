@@ -31,6 +31,26 @@ int store_sql_run_int(sqlite3_stmt *stmt, int64_t *value);
 // is a failure already, when the step fails, and at the end, where `*rc` is SQLITE_OK.
 bool store_sql_next(sqlite3_stmt *stmt, int *rc);
 
+// A statement whose rows a function of ours takes while SQLite's machine runs: a row costs one
+// call, not a step and a call for each column. `... WHERE nvtxt_row(a, b, c)` gives `take` the
+// values of each row; its store_sql_next() returns true only when `take` did, which means: let me
+// go on outside. Where rows have an order, they are those of `(SELECT ... ORDER BY ... LIMIT -1)`.
+// Text is UTF-8; all values end when `take` returns.
+struct store_sql_rows {
+    bool (*take)(void *context, sqlite3_value **values);
+    void *context;
+};
+
+// Makes nvtxt_row known to a connection; `rows` must not move, its members may change.
+int store_sql_rows_register(sqlite3 *db, struct store_sql_rows *rows);
+
+// A view of a value's text, as store_sql_view() of a column.
+int store_sql_value(sqlite3_value *value, struct nvtxt_slice *text);
+
+static inline bool store_sql_is_null(sqlite3_value *value) {
+    return sqlite3_value_type(value) == SQLITE_NULL;
+}
+
 // Resets, keeping the code of the failed step, after `rc` came from store_sql_next or sqlite3_step.
 int store_sql_done(sqlite3_stmt *stmt, int rc);
 

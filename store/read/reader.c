@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes events of rows. A chunk is one statement over a range of rows. It runs until the end of the
-// range, or until the chunk is full, and is reset: so the read transaction is over before the
-// caller sees the rows. In an export the numbers of rows are chosen by others: they may be far
-// apart, and as large or small as can be.
+// Makes events of rows. A chunk is one statement over a range of rows, which a function takes as it
+// runs, until the end of the range, or until the chunk is full. Then it is reset: so the read
+// transaction is over before the caller sees the rows. In an export the numbers of rows are chosen
+// by others: they may be far apart, and as large or small as can be.
 #include "store/read/reader.h"
 
 #include <stdio.h>
@@ -12,7 +12,6 @@
 
 #include "protocol/base/origin.h"
 #include "protocol/table/arrays.h"
-#include "store/db/sql.h"
 #include "store/read/older_segments.h"
 #include "store/read/reader_state.h"
 #include "store/read/reader_tables.h"
@@ -42,14 +41,14 @@ enum column {
     JSON = PAYLOADS + KINDS // this and all payloads but Int64 and Double: only of a wide reader
 };
 
-#define OUR_COLUMNS                                                                                \
-    "SELECT rowid, eventType, start, end, text, category, color, globalTid, domainId, "            \
-    "endGlobalTid, rangeId, int64Value, doubleValue"
-#define OUR_ROWS " FROM NVTX_EVENTS WHERE rowid BETWEEN ?1 AND ?2"
+#define ROWS "SELECT 1 FROM NVTX_EVENTS WHERE rowid BETWEEN ?1 AND ?2 AND "
+#define OUR_ROWS                                                                                   \
+    ROWS "nvtxt_row(rowid, eventType, start, end, text, category, color, globalTid, domainId, "    \
+         "endGlobalTid, rangeId, int64Value, doubleValue"
 
-static const char our_rows[] = OUR_COLUMNS OUR_ROWS;
+static const char our_rows[] = OUR_ROWS ")";
 static const char our_wide_rows[] =
-    OUR_COLUMNS ", uint64Value, uint32Value, int32Value, floatValue, jsonText" OUR_ROWS;
+    OUR_ROWS ", uint64Value, uint32Value, int32Value, floatValue, jsonText)";
 
 // Columns that an export of some version may lack, and what stands for them.
 static const struct {
@@ -87,16 +86,25 @@ static int find_parts(struct store_reader *reader, const char *v[PARTS]) {
     return rc;
 }
 
+static bool on_row(void *context, sqlite3_value **row);
+
+static int prepare_text(struct store_reader *reader, const char *sql) {
+    sqlite3_stmt **slot = &reader->stmts[STORE_READ_ROWS];
+    reader->taking = (struct store_sql_rows){on_row, reader};
+    int rc = *slot ? SQLITE_OK : store_sql_rows_register(reader->db, &reader->taking);
+    return rc ?: store_sql_prepare(reader->db, slot, sql);
+}
+
 static int prepare_export_rows(struct store_reader *reader) {
     const char *v[PARTS];
     char sql[1024];
     int rc = find_parts(reader, v);
     snprintf(sql, sizeof(sql),
-             "SELECT rowid, eventType, %s, coalesce(%s, %s), coalesce(%s, %s, ''), %s, %s, %s, %s, "
-             "%s, %s, %s, %s, %s, %s, %s, %s, coalesce(%s, %s)" OUR_ROWS,
+             ROWS "nvtxt_row(rowid, eventType, %s, coalesce(%s, %s), coalesce(%s, %s, ''), %s, %s, "
+                  "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, coalesce(%s, %s))",
              v[0], v[1], v[0], v[3], v[2], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11], v[12],
              v[13], v[14], v[15], v[16], v[17]);
-    return rc ?: store_sql_prepare(reader->db, &reader->stmts[STORE_READ_ROWS], sql);
+    return rc ?: prepare_text(reader, sql);
 }
 
 // Searches the columns that only the extension has.
@@ -136,8 +144,7 @@ static int prepare_rows(struct store_reader *reader) {
     if (rc != SQLITE_OK || !reader->ours) {
         return rc ?: prepare_export_rows(reader);
     }
-    return store_sql_prepare(reader->db, &reader->stmts[STORE_READ_ROWS],
-                             reader->wide ? our_wide_rows : our_rows);
+    return prepare_text(reader, reader->wide ? our_wide_rows : our_rows);
 }
 
 // ---- Opening ------------------------------------------------------------------------------------
@@ -274,9 +281,8 @@ int store_read_find_sources(struct store_reader *reader, const char *name, int64
 
 // ---- Chunks -------------------------------------------------------------------------------------
 
-static int copy_text(struct store_reader *reader, sqlite3_stmt *stmt, int column,
-                     struct nvtxt_slice *text) {
-    int rc = store_sql_view(stmt, column, text);
+static int copy_text(struct store_reader *reader, sqlite3_value *value, struct nvtxt_slice *text) {
+    int rc = store_sql_value(value, text);
     if (text->len == 0) {
         text->data = "";
         return rc;
@@ -288,56 +294,55 @@ static int copy_text(struct store_reader *reader, sqlite3_stmt *stmt, int column
 
 #define THREAD_BITS UINT64_C(0xFFFFFFFFFFFF) // PID and TID; an export has machine bits above
 
-// Takes the current row of the statement, if it is in the window: then `*count` grows.
-static int take_row(struct store_reader *reader, sqlite3_stmt *stmt, size_t *count) {
-    struct store_read_event *event = &reader->events[*count];
-    int type = sqlite3_column_int(stmt, TYPE);
+// Takes a row, if it is in the window: then the chunk has one event more.
+static int take_row(struct store_reader *reader, sqlite3_value **row) {
+    struct store_read_event *event = &reader->events[reader->count];
+    int type = sqlite3_value_int(row[TYPE]);
     if (type != NVTXT_EVENT_MARK && type != NVTXT_EVENT_PUSH_POP && type != NVTXT_EVENT_START_END) {
         return SQLITE_OK;
     }
     event->type = (enum nvtxt_event_type)type;
-    event->start = store_reader_time(reader, sqlite3_column_int64(stmt, START));
-    event->end = store_reader_time(reader, sqlite3_column_int64(stmt, END));
+    event->start = store_reader_time(reader, sqlite3_value_int64(row[START]));
+    event->end = store_reader_time(reader, sqlite3_value_int64(row[END]));
     if (event->end < reader->since_ns || event->start > reader->until_ns) {
         return SQLITE_OK;
     }
-    event->row = sqlite3_column_int64(stmt, ROW);
-    event->range_id = sqlite3_column_int64(stmt, RANGE_ID);
-    event->category = (uint32_t)sqlite3_column_int64(stmt, CATEGORY);
-    event->color = (uint32_t)sqlite3_column_int64(stmt, COLOR);
-    event->global_tid = (uint64_t)sqlite3_column_int64(stmt, GLOBAL_TID) & THREAD_BITS;
-    event->domain_id = sqlite3_column_int64(stmt, DOMAIN_ID);
-    event->end_global_tid = (uint64_t)sqlite3_column_int64(stmt, END_GLOBAL_TID) & THREAD_BITS;
-    event->ended_elsewhere = sqlite3_column_type(stmt, END_GLOBAL_TID) != SQLITE_NULL &&
-                             event->end_global_tid != event->global_tid;
-    store_read_payload(stmt, PAYLOADS, reader->wide, &event->payload);
+    event->row = reader->last;
+    event->range_id = sqlite3_value_int64(row[RANGE_ID]);
+    event->category = (uint32_t)sqlite3_value_int64(row[CATEGORY]);
+    event->color = (uint32_t)sqlite3_value_int64(row[COLOR]);
+    event->global_tid = (uint64_t)sqlite3_value_int64(row[GLOBAL_TID]) & THREAD_BITS;
+    event->domain_id = sqlite3_value_int64(row[DOMAIN_ID]);
+    event->end_global_tid = (uint64_t)sqlite3_value_int64(row[END_GLOBAL_TID]) & THREAD_BITS;
+    event->ended_elsewhere =
+        !store_sql_is_null(row[END_GLOBAL_TID]) && event->end_global_tid != event->global_tid;
+    store_read_payload(&row[PAYLOADS], reader->wide, &event->payload);
     event->json = (struct nvtxt_slice){NULL, 0};
-    int rc = reader->wide ? copy_text(reader, stmt, JSON, &event->json) : SQLITE_OK;
-    rc = rc ?: copy_text(reader, stmt, TEXT, &event->text);
-    *count += rc == SQLITE_OK;
+    int rc = reader->wide ? copy_text(reader, row[JSON], &event->json) : SQLITE_OK;
+    rc = rc ?: copy_text(reader, row[TEXT], &event->text);
+    reader->count += rc == SQLITE_OK;
     return rc;
 }
 
-static bool is_full(const struct store_reader *reader, size_t count, int steps) {
-    return count == CHUNK_ROWS || steps == CHUNK_STEPS ||
+// Stops after a row that failed, and when the chunk is full.
+static bool on_row(void *context, sqlite3_value **row) {
+    struct store_reader *reader = context;
+    reader->last = sqlite3_value_int64(row[ROW]);
+    reader->rc = take_row(reader, row);
+    reader->steps++;
+    return reader->rc != SQLITE_OK || reader->count == CHUNK_ROWS || reader->steps == CHUNK_STEPS ||
            store_arena_used(&reader->texts) >= CHUNK_TEXT;
 }
 
-// Steps through rows until the range ends or the chunk is full. Then `*last` is the last row that
-// it read.
-static int step_rows(struct store_reader *reader, sqlite3_stmt *stmt, int64_t *last,
-                     size_t *count) {
-    int64_t row = *last;
-    int rc = SQLITE_OK;
-    for (int steps = 0; !is_full(reader, *count, steps); steps++) {
-        if (!store_sql_next(stmt, &rc)) {
-            return rc;
-        }
-        row = sqlite3_column_int64(stmt, ROW);
-        rc = take_row(reader, stmt, count);
-    }
-    *last = row;
-    return rc;
+// Reads until the range ends or the chunk is full: then `*full`.
+static int read_rows(struct store_reader *reader, int64_t first, int64_t last, bool *full) {
+    sqlite3_stmt *stmt = reader->stmts[STORE_READ_ROWS];
+    reader->count = 0;
+    reader->steps = 0;
+    int rc = store_sql_bind(stmt, "ii", first, last);
+    *full = store_sql_next(stmt, &rc);
+    rc = *full ? reader->rc : rc;
+    return store_sql_done(stmt, rc);
 }
 
 static void go_on_after(struct store_reader *reader, int64_t last) {
@@ -351,7 +356,6 @@ static void go_on_after(struct store_reader *reader, int64_t last) {
 
 int store_read_chunk(struct store_reader *reader, const struct store_read_event **events,
                      size_t *count) {
-    sqlite3_stmt *stmt = reader->stmts[STORE_READ_ROWS];
     if (!reader->events) { // not before: an export of many segments has many readers open
         reader->events = calloc(CHUNK_ROWS, sizeof(*reader->events));
     }
@@ -364,12 +368,12 @@ int store_read_chunk(struct store_reader *reader, const struct store_read_event 
         return reader->failed != STORE_DONE ? reader->failed : STORE_NOT_FOUND;
     }
     store_arena_reset(&reader->texts, KEPT_TEXT);
+    bool full = false;
     int64_t last = reader->spans[reader->span_at].last;
-    int rc = store_sql_bind(stmt, "ii", reader->next_row, last);
-    rc = rc ?: step_rows(reader, stmt, &last, count);
-    rc = store_sql_done(stmt, rc);
+    int rc = read_rows(reader, reader->next_row, last, &full);
+    *count = reader->count;
     if (rc == SQLITE_OK) {
-        go_on_after(reader, last);
+        go_on_after(reader, full ? reader->last : last);
     }
     return store_reader_result(reader, rc);
 }
@@ -377,8 +381,7 @@ int store_read_chunk(struct store_reader *reader, const struct store_read_event 
 // ---- Rows for a follower ------------------------------------------------------------------------
 
 // Any window, and any payload: a source with the extension may come at any time.
-static int begin_after(struct store_reader *reader, int64_t after, int64_t last) {
-    sqlite3_stmt **stmt = &reader->stmts[STORE_READ_ROWS];
+static int begin_after(struct store_reader *reader) {
     if (!reader->events) {
         reader->events = calloc(CHUNK_ROWS, sizeof(*reader->events));
         reader->wide = true;
@@ -386,24 +389,7 @@ static int begin_after(struct store_reader *reader, int64_t after, int64_t last)
         reader->until_ns = INT64_MAX;
     }
     int rc = reader->events ? SQLITE_OK : SQLITE_NOMEM;
-    rc = rc ?: store_sql_prepare(reader->db, stmt, our_wide_rows);
-    return rc ?: store_sql_bind(*stmt, "ii", after + 1, last);
-}
-
-static int step_after(struct store_reader *reader, sqlite3_stmt *stmt,
-                      struct store_read_rows *rows) {
-    int rc = SQLITE_OK;
-    for (int steps = 0; !is_full(reader, rows->count, steps); steps++) {
-        if (!store_sql_next(stmt, &rc)) {
-            rows->at_end = rc == SQLITE_OK;
-            return rc;
-        }
-        size_t before = rows->count;
-        rows->last = sqlite3_column_int64(stmt, ROW);
-        rc = take_row(reader, stmt, &rows->count);
-        rows->has_names = rows->has_names || rows->count == before;
-    }
-    return rc;
+    return rc ?: prepare_text(reader, our_wide_rows);
 }
 
 void store_read_rows_free(struct store_reader *reader) {
@@ -417,11 +403,16 @@ int store_read_rows_after(struct store_reader *reader, int64_t after, int64_t la
     if (rows->at_end) {
         return SQLITE_OK;
     }
-    int rc = begin_after(reader, after, last);
-    rc = rc ?: step_after(reader, reader->stmts[STORE_READ_ROWS], rows);
-    rc = store_sql_done(reader->stmts[STORE_READ_ROWS], rc);
-    rows->events = reader->events;
-    rows->bytes = store_arena_used(&reader->texts);
+    bool full = false;
+    reader->last = after;
+    int rc = begin_after(reader);
+    rc = rc ?: read_rows(reader, after + 1, last, &full);
+    *rows = (struct store_read_rows){.events = reader->events,
+                                     .count = reader->count,
+                                     .last = reader->last,
+                                     .at_end = rc == SQLITE_OK && !full,
+                                     .has_names = (size_t)reader->steps > reader->count,
+                                     .bytes = store_arena_used(&reader->texts)};
     return rc;
 }
 

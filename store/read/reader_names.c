@@ -12,7 +12,6 @@
 
 #include "protocol/base/origin.h"
 #include "protocol/lang/names.h"
-#include "store/db/sql.h"
 #include "store/read/reader.h"
 #include "store/read/reader_state.h"
 #include "store/value/codes.h"

@@ -10,7 +10,6 @@
 #include "store/db/connection.h"
 #include "store/db/header.h"
 #include "store/db/schema.h"
-#include "store/db/sql.h"
 #include "store/read/reader.h"
 #include "store/read/reader_state.h"
 #include "store/segment/carry_over.h"

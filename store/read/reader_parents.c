@@ -10,7 +10,6 @@
 
 #include "protocol/base/origin.h"
 #include "protocol/table/arrays.h"
-#include "store/db/sql.h"
 #include "store/read/reader_state.h"
 #include "store/read/reader_tables.h"
 #include "store/value/codes.h"

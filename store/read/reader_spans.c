@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "protocol/table/arrays.h"
-#include "store/db/sql.h"
 #include "store/read/reader_state.h"
 
 static int add_span(struct store_reader *reader, int64_t first, int64_t last) {

@@ -8,9 +8,9 @@
 
 #include "protocol/base/clock.h"
 #include "protocol/table/hash.h"
+#include "store/db/sql.h"
 #include "store/read/read_event.h"
 #include "store/value/arena.h"
-#include "store/value/rows.h"
 
 enum store_read_stmt {
     STORE_READ_ROWS,
@@ -48,6 +48,11 @@ struct store_reader {
     // The chunk.
     struct store_read_event *events; // owned
     struct store_arena texts;
+    struct store_sql_rows taking;
+    size_t count; // of events
+    int steps;    // rows that were read for it
+    int64_t last; // of them
+    int rc;       // of the one that was taken last
 
     // Names.
     bool names_loaded; // of an export: all are in the table

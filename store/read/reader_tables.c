@@ -4,7 +4,6 @@
 // a payload gets the next kind that holds it.
 #include "store/read/reader_tables.h"
 
-#include "store/db/sql.h"
 #include "store/read/reader_state.h"
 
 #define KINDS NVTXT_PAYLOAD_FLOAT
@@ -72,33 +71,32 @@ static bool fits(const struct nvtxt_payload *payload) {
     return true;
 }
 
-static void read_wide(struct sqlite3_stmt *row, int first, struct nvtxt_payload *payload) {
+static void read_wide(struct sqlite3_value **values, struct nvtxt_payload *payload) {
     for (int kind = OLD_KINDS + 1; kind <= KINDS && payload->kind == NVTXT_PAYLOAD_NONE; kind++) {
-        int column = first + kind - NVTXT_PAYLOAD_INT64;
-        if (sqlite3_column_type(row, column) == SQLITE_NULL) {
+        struct sqlite3_value *value = values[kind - NVTXT_PAYLOAD_INT64];
+        if (store_sql_is_null(value)) {
             continue;
         }
         payload->kind = (enum nvtxt_payload_kind)kind;
         if (kind == NVTXT_PAYLOAD_FLOAT) {
-            payload->real = sqlite3_column_double(row, column);
+            payload->real = sqlite3_value_double(value);
             payload->kind = fits(payload) ? NVTXT_PAYLOAD_FLOAT : NVTXT_PAYLOAD_DOUBLE;
         } else {
-            payload->int64 = sqlite3_column_int64(row, column);
+            payload->int64 = sqlite3_value_int64(value);
             payload->kind = fits(payload) ? payload->kind : NVTXT_PAYLOAD_INT64;
         }
     }
 }
 
-void store_read_payload(struct sqlite3_stmt *row, int first, bool wide,
-                        struct nvtxt_payload *payload) {
+void store_read_payload(struct sqlite3_value **values, bool wide, struct nvtxt_payload *payload) {
     payload->kind = NVTXT_PAYLOAD_NONE;
-    if (sqlite3_column_type(row, first) != SQLITE_NULL) {
+    if (!store_sql_is_null(values[0])) {
         payload->kind = NVTXT_PAYLOAD_INT64;
-        payload->int64 = sqlite3_column_int64(row, first);
-    } else if (sqlite3_column_type(row, first + 1) != SQLITE_NULL) {
+        payload->int64 = sqlite3_value_int64(values[0]);
+    } else if (!store_sql_is_null(values[1])) {
         payload->kind = NVTXT_PAYLOAD_DOUBLE;
-        payload->real = sqlite3_column_double(row, first + 1);
+        payload->real = sqlite3_value_double(values[1]);
     } else if (wide) {
-        read_wide(row, first, payload);
+        read_wide(values, payload);
     }
 }

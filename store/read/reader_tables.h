@@ -8,7 +8,7 @@
 #include "store/read/read_event.h"
 
 struct sqlite3;
-struct sqlite3_stmt;
+struct sqlite3_value;
 struct store_reader;
 
 // Returns what store_read_open() does.
@@ -51,7 +51,6 @@ int store_read_rows_after(struct store_reader *reader, int64_t after, int64_t la
 // Ends the life of these rows: gives back what long texts took.
 void store_read_rows_free(struct store_reader *reader);
 
-// The payload of a row. Its columns stand from `first` on, in the order of enum nvtxt_payload_kind;
-// if it is not `wide`, there are only those of Int64 and Double.
-void store_read_payload(struct sqlite3_stmt *row, int first, bool wide,
-                        struct nvtxt_payload *payload);
+// The payload of a row: its columns in the order of enum nvtxt_payload_kind; if it is not `wide`,
+// there are only those of Int64 and Double.
+void store_read_payload(struct sqlite3_value **values, bool wide, struct nvtxt_payload *payload);

@@ -5,6 +5,8 @@
 // start/end range knows its id. SQLite gets the texts where they lie in the arena, without a copy.
 #include "store/write/bulk.h"
 
+#include <assert.h>
+
 struct cursor {
     sqlite3_vtab_cursor base; // first, as SQLite wants it
     const struct store_batch_tables *tables;
@@ -179,6 +181,25 @@ static void result_rare(sqlite3_context *context, const struct store_event *even
     }
 }
 
+int64_t store_batch_value(const struct store_batch_tables *tables, const struct store_event *event,
+                          int64_t row, int column) {
+    switch (column) {
+    case EVENT_TYPE:
+        return event->type;
+    case RANGE_ID:
+        return event->type == NVTXT_EVENT_START_END ? row + tables->txn->range_base : 0;
+    case CATEGORY:
+        return event->category;
+    case COLOR:
+        return event->color;
+    case GLOBAL_TID:
+        return (int64_t)event->global_tid;
+    default:
+        assert(column == DOMAIN_ID);
+        return event->domain ? tables->batch->domains[event->domain]->store_id : 0;
+    }
+}
+
 static int on_event_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int index) {
     const struct cursor *cursor = (const struct cursor *)base;
     const struct store_event *event = cursor->event;
@@ -189,29 +210,16 @@ static int on_event_column(sqlite3_vtab_cursor *base, sqlite3_context *context, 
     case END:
         sqlite3_result_int64(context, event->end);
         break;
-    case EVENT_TYPE:
-        sqlite3_result_int(context, event->type);
-        break;
-    case RANGE_ID:
-        sqlite3_result_int64(context, event->type == NVTXT_EVENT_START_END
-                                          ? cursor->row + cursor->tables->txn->range_base
-                                          : 0);
-        break;
     case TEXT:
         sqlite3_result_text(context, event->text, (int)event->text_len, SQLITE_STATIC);
         break;
+    case EVENT_TYPE:
+    case RANGE_ID:
     case CATEGORY:
-        sqlite3_result_int64(context, event->category);
-        break;
     case COLOR:
-        sqlite3_result_int64(context, event->color);
-        break;
     case GLOBAL_TID:
-        sqlite3_result_int64(context, (int64_t)event->global_tid);
-        break;
     case DOMAIN_ID:
-        sqlite3_result_int64(
-            context, event->domain ? cursor->tables->batch->domains[event->domain]->store_id : 0);
+        sqlite3_result_int64(context, store_batch_value(cursor->tables, event, cursor->row, index));
         break;
     case TEXT_ID:
         sqlite3_result_int64(context, event->text_id);

@@ -6,7 +6,9 @@
 // leaving the virtual machine.
 //
 // Columns that no event of the batch fills are left out of the statement, or NULL in it, which
-// costs next to nothing; asking the virtual table for them would cost a call.
+// costs next to nothing; asking the virtual table for them would cost a call. What all events of
+// the batch have in common, as the thread and the colour often are, is a parameter. So there are
+// many statements, one for a shape of batches, of which those that were made last are kept.
 //
 // Ids are known before SQLite gives them: within a transaction nobody else writes, and SQLite gives
 // a row without a rowid the largest one plus 1. So a first pass over the records looks up, or
@@ -37,35 +39,127 @@ static const char *const texts[STORE_BULK_STMTS] = {
                 "VALUES (?, ?, ?, nullif(?, ''))",
 };
 
-// The columns that not every event fills, in the table's order, and their flags; a variant is the
-// set of flags without the two that fill none.
-static const char *const optional[] = {"endGlobalTid", "uint64Value", "int64Value", "doubleValue",
-                                       "uint32Value",  "int32Value",  "floatValue", "jsonText"};
-#define FIRST_OPTIONAL STORE_EVENT_ELSEWHERE
-#define OPTIONALS ((int)(sizeof(optional) / sizeof(optional[0])))
+// The columns of the table, in its order. Some are filled only by events with a flag, so a shape
+// has the flags of the batch; in some all events may have the same, so it has those that vary.
+enum vary { TYPE = 1, RANGE_ID = 2, CATEGORY = 4, COLOR = 8, GLOBAL_TID = 16, DOMAIN = 32 };
+#define VARY_BITS 6
+#define OPTIONAL (STORE_EVENT_KEY - STORE_EVENT_ELSEWHERE) // the flags below
 
-static int variant_of(unsigned flags) {
-    return (int)(flags / FIRST_OPTIONAL % STORE_BULK_VARIANTS);
+static const struct {
+    const char *name;
+    unsigned flag;
+    enum vary vary;
+} columns[] = {
+    {.name = "start"},
+    {.name = "end"},
+    {.name = "eventType", .vary = TYPE},
+    {.name = "rangeId", .vary = RANGE_ID},
+    {.name = "text"},
+    {.name = "category", .vary = CATEGORY},
+    {.name = "color", .vary = COLOR},
+    {.name = "globalTid", .vary = GLOBAL_TID},
+    {.name = "domainId", .vary = DOMAIN},
+    {.name = "endGlobalTid", .flag = STORE_EVENT_ELSEWHERE},
+    {.name = "textId"},
+    {.name = "uint64Value", .flag = STORE_EVENT_UINT64},
+    {.name = "int64Value", .flag = STORE_EVENT_INT64},
+    {.name = "doubleValue", .flag = STORE_EVENT_DOUBLE},
+    {.name = "uint32Value", .flag = STORE_EVENT_UINT32},
+    {.name = "int32Value", .flag = STORE_EVENT_INT32},
+    {.name = "floatValue", .flag = STORE_EVENT_FLOAT},
+    {.name = "jsonText", .flag = STORE_EVENT_JSON},
+};
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+#define LEAST 11 // columns that a statement names: up to textId
+
+static bool is_common(size_t column, unsigned shape) {
+    return columns[column].vary & ~shape;
+}
+
+static bool is_filled(size_t column, unsigned shape) {
+    return !columns[column].flag || columns[column].flag << VARY_BITS & shape;
+}
+
+// Those that differ from the first event of the batch.
+static unsigned vary_of(const struct store_batch *batch) {
+    const struct store_event *first = NULL;
+    unsigned type = 0, ranges = 0, category = 0, color = 0, domain = 0;
+    uint64_t tid = 0;
+    for (const struct store_share *share = batch->first; share; share = store_share_next(share)) {
+        for (const struct store_run *run = share->runs; run; run = run->next) {
+            for (size_t i = 0; i < run->count; i++) {
+                const struct store_event *event = &run->events[i];
+                first = first ?: event;
+                type |= event->type ^ first->type;
+                ranges |= event->type == NVTXT_EVENT_START_END;
+                category |= event->category ^ first->category;
+                color |= event->color ^ first->color;
+                domain |= event->domain ^ first->domain;
+                tid |= event->global_tid ^ first->global_tid;
+            }
+        }
+    }
+    return (type ? TYPE : 0u) | (ranges ? RANGE_ID : 0u) | (category ? CATEGORY : 0u) |
+           (color ? COLOR : 0u) | (tid ? GLOBAL_TID : 0u) | (domain ? DOMAIN : 0u);
 }
 
 // The columns are the first ones of the table, in its order. Then SQLite makes a row directly from
 // what the virtual table returns; any other list costs a copy of each value (OP_SCopy). So those
-// before the last one that is filled are NULL in the statement, and those after it are left out.
-static int prepare_events(struct store_bulk *bulk, int variant) {
-    char columns[128] = "";
-    char values[128] = "";
-    for (int i = 1; i < OPTIONALS && variant >> i != 0; i++) {
-        const char *value = variant >> i & 1 ? optional[i] : "NULL";
-        snprintf(columns + strlen(columns), sizeof(columns) - strlen(columns), ", %s", optional[i]);
-        snprintf(values + strlen(values), sizeof(values) - strlen(values), ", %s", value);
+// that are not filled are NULL in the statement, but left out after the last one that is.
+static int prepare_events(sqlite3 *db, unsigned shape, sqlite3_stmt **stmt) {
+    char names[256] = "", values[256] = "", text[640];
+    size_t count = COLUMNS, names_len = 0, values_len = 0;
+    while (count > LEAST && !is_filled(count - 1, shape)) {
+        count--;
     }
-    char text[640];
-    snprintf(text, sizeof(text),
-             "INSERT INTO NVTX_EVENTS (start, end, eventType, rangeId, text, category, color, "
-             "globalTid, domainId, endGlobalTid, textId%s) SELECT start, end, eventType, rangeId, "
-             "text, category, color, globalTid, domainId, %s, textId%s FROM nvtxt_batch_events",
-             columns, variant & 1 ? optional[0] : "NULL", values);
-    return store_sql_prepare(bulk->txn->db, &bulk->events[variant], text);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = columns[i].name, *comma = i > 0 ? ", " : "";
+        const char *value = is_common(i, shape) ? "?" : is_filled(i, shape) ? name : "NULL";
+        names_len +=
+            (size_t)snprintf(names + names_len, sizeof(names) - names_len, "%s%s", comma, name);
+        values_len += (size_t)snprintf(values + values_len, sizeof(values) - values_len, "%s%s",
+                                       comma, value);
+    }
+    snprintf(text, sizeof(text), "INSERT INTO NVTX_EVENTS (%s) SELECT %s FROM nvtxt_batch_events",
+             names, values);
+    return store_sql_prepare(db, stmt, text);
+}
+
+// The statement of a shape; the one that was made first of those that are kept makes room.
+static int find_events(struct store_bulk *bulk, unsigned shape, sqlite3_stmt **stmt) {
+    for (size_t i = 0; i < STORE_BULK_SHAPES; i++) {
+        if (bulk->shapes[i].stmt && bulk->shapes[i].shape == shape) {
+            *stmt = bulk->shapes[i].stmt;
+            return SQLITE_OK;
+        }
+    }
+    struct store_bulk_shape *slot = &bulk->shapes[bulk->oldest];
+    bulk->oldest = (bulk->oldest + 1) % STORE_BULK_SHAPES;
+    store_sql_finalize(&slot->stmt, 1);
+    slot->shape = shape;
+    int rc = prepare_events(bulk->txn->db, shape, &slot->stmt);
+    *stmt = slot->stmt;
+    return rc;
+}
+
+// What all events have in common is that of the first one.
+static int bind_common(const struct store_bulk *bulk, unsigned shape, sqlite3_stmt *stmt) {
+    const struct store_share *share = bulk->tables.batch->first;
+    while (share->events == 0) {
+        share = store_share_next(share);
+    }
+    const struct store_run *run = share->runs;
+    while (run->count == 0) {
+        run = run->next;
+    }
+    int rc = SQLITE_OK, parameter = 0;
+    for (size_t i = 0; i < LEAST && rc == SQLITE_OK; i++) {
+        if (is_common(i, shape)) {
+            int64_t value = store_batch_value(&bulk->tables, run->events, 0, (int)i);
+            rc = sqlite3_bind_int64(stmt, ++parameter, value);
+        }
+    }
+    return rc;
 }
 
 int store_bulk_init(struct store_bulk *bulk, struct store_txn *txn, struct store_intern *intern) {
@@ -74,7 +168,9 @@ int store_bulk_init(struct store_bulk *bulk, struct store_txn *txn, struct store
 }
 
 void store_bulk_deinit(struct store_bulk *bulk) {
-    store_sql_finalize(bulk->events, STORE_BULK_VARIANTS);
+    for (size_t i = 0; i < STORE_BULK_SHAPES; i++) {
+        store_sql_finalize(&bulk->shapes[i].stmt, 1);
+    }
     store_sql_finalize(bulk->stmts, STORE_BULK_STMTS);
     free(bulk->tables.fresh);
     bulk->tables.fresh = NULL;
@@ -165,9 +261,11 @@ static int write_source_rows(struct store_bulk *bulk, const struct store_share *
 
 static int write_events(struct store_bulk *bulk, unsigned flags) {
     struct store_txn *txn = bulk->txn;
-    int variant = variant_of(flags);
-    int rc = bulk->events[variant] ? SQLITE_OK : prepare_events(bulk, variant);
-    rc = rc ?: store_sql_run(bulk->events[variant]);
+    unsigned shape = (flags & OPTIONAL) << VARY_BITS | vary_of(bulk->tables.batch);
+    sqlite3_stmt *stmt = NULL;
+    int rc = find_events(bulk, shape, &stmt);
+    rc = rc ?: bind_common(bulk, shape, stmt);
+    rc = rc ?: store_sql_run(stmt);
     int64_t row = txn->next_row;
     txn->next_row += (int64_t)bulk->tables.batch->events;
     if (rc == SQLITE_OK && sqlite3_last_insert_rowid(txn->db) != txn->next_row - 1) {

@@ -28,12 +28,18 @@ struct store_batch_tables {
     size_t fresh_count;
 };
 
+// The value of a column that every event fills with an integer that many have in common: its type,
+// rangeId, category, color, globalTid or domainId. `row` is its rowid. The column is that of
+// NVTX_EVENTS, from 0.
+int64_t store_batch_value(const struct store_batch_tables *tables, const struct store_event *event,
+                          int64_t row, int column);
+
 // Registers both with the connection. They read `tables` when a statement runs; it must not move.
 // Returns an SQLite result code.
 int store_batch_tables_register(sqlite3 *db, const struct store_batch_tables *tables);
 
-// Eight columns are optional: a statement for every combination, prepared when it is needed.
-#define STORE_BULK_VARIANTS 256
+// Statements for events, one for a shape of batches; more than any program has at a time.
+#define STORE_BULK_SHAPES 16
 #define STORE_BULK_STMTS 4
 
 struct store_bulk {
@@ -41,7 +47,11 @@ struct store_bulk {
     struct store_intern *intern;
     struct store_batch_tables tables;
     size_t fresh_room; // of tables.fresh
-    sqlite3_stmt *events[STORE_BULK_VARIANTS];
+    struct store_bulk_shape {
+        unsigned shape;
+        sqlite3_stmt *stmt;
+    } shapes[STORE_BULK_SHAPES];
+    size_t oldest; // of them: the next one that goes
     sqlite3_stmt *stmts[STORE_BULK_STMTS];
 };
 

@@ -157,6 +157,11 @@ def test_command_lines_that_are_wrong():
             refuses(64, "--percentiles takes", "stats", "--percentiles=" + wrong, store)
         refuses(64, "requires an argument", "stats", "--pid")
         refuses(64, "--max-memory takes bytes", "stats", "--max-memory", "much", store)
+        for wrong in ("0", "257", "-1", "two", ""):
+            refuses(64, "--threads takes a number from 1 to 256", "stats", "--threads", wrong, store)
+        for good in ("1", "2", "256"):
+            equal(report("stats", "--threads", good, store), report("stats", store))
+        refuses(64, "list does not take the option --threads", "list", "sections", "--threads", "1")
         refuses(64, "there is no report 'nvtx_summ'; did you mean 'nvtx_sum'?", "stats", "-r",
                 "nvtx_summ", store)
         refuses(64, "", "stats", "-r", "", store)

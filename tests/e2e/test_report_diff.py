@@ -47,6 +47,18 @@ def test_a_diff_against_itself_is_neutral():
         equal([row["verdict"] for row in document["rows"]], ["same"] * 6)
 
 
+def test_any_number_of_threads_gives_the_same():
+    with Folder() as folder:
+        base, new = runs(folder, "base", work=FAST, load=SLOW), runs(folder, "new", work=SLOW)
+        for args in ((base, new), (new, base), (base, base), ("--pid", "8", base, new),
+                     (base, folder.name("none")), (folder.name("none"), new),
+                     ("--max-memory", "1", base, new)):
+            one = report("diff", "--threads", "1", *args)
+            for threads in "2", "256":
+                equal(report("diff", "--threads", threads, *args), one)
+            equal(report("diff", *args), one)
+
+
 def test_runs_that_are_longer_are_a_regression():
     with Folder() as folder:
         base, new = runs(folder, "base", work=FAST), runs(folder, "new", work=SLOW)

@@ -110,6 +110,8 @@ Marker, 3, 3, 0xFF0000FF, "c", -1
                                 (("--payload", "> 0"), 1), (("--payload", "< 0"), 2),
                                 (("--payload", "<= -2.5"), 1), (("--payload", "!= 5"), 2)):
             equal((options, count(store, *options)), (options, wanted))
+            csv = report("stats", "--csv", "-r", "nvtx_mark_sum", *options, store)[1]
+            equal((options, len(csv.splitlines()) - 1), (options, wanted), csv)
 
 
 if __name__ == "__main__":

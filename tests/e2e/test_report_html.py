@@ -482,6 +482,18 @@ def test_two_stores_are_told_apart():
         check_page(first, second)
 
 
+def test_colours_may_come_in_any_order():
+    with Folder() as folder:
+        for case, colors in enumerate((("Red", "Red", "Blue"), ("Red", "0", "Blue", "Blue", "0", "Red", "Green"))):
+            path = folder.name("colors%d.nvtxt" % case)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("@Marker, Time, Color, Message\n")
+                file.writelines("Marker, %d, %s, m%d\n" % (i, color, i)
+                                for i, color in enumerate(colors))
+            store = make_store(folder, "colors%d.sqlite" % case, path)
+            compare_events(page(store)[1], store)
+
+
 def test_hostile_texts_stay_texts():
     with Folder() as folder:
         name = folder.name("hostile.nvtxt")

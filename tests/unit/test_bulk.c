@@ -154,6 +154,76 @@ Test(bulk, fills_only_the_columns_that_an_event_has_in_every_mixture) {
     kit_close(&kit);
 }
 
+static const char *const domains[] = {"", "Net", "Disk"}, *const words[] = {"", "a", "b"};
+
+// A range, a mark or one of a stack, each of its values one of a few: so batches of few events have
+// some columns in common, and differ in others. `calm` is how many of its columns stay at 0.
+static struct nvtxt_event random_event(int64_t at, unsigned calm) {
+    struct nvtxt_event event = event_with((unsigned)rand() % 10 < calm ? -1 : rand() % COLUMNS);
+    event.type = (enum nvtxt_event_type[]){NVTXT_EVENT_START_END, NVTXT_EVENT_MARK,
+                                           NVTXT_EVENT_PUSH_POP}[calm > 4 ? 1 : rand() % 3];
+    event.start = at;
+    event.end = at + rand() % 9;
+    event.text = nvtxt_slice_of(words[rand() % 3]);
+    event.category = (unsigned)rand() % 10 < calm ? 0 : (uint32_t)rand() % 3;
+    event.color = (unsigned)rand() % 10 < calm ? 0 : 0xFF000000U + (uint32_t)rand() % 3;
+    event.tid = (unsigned)rand() % 10 < calm ? 0 : (uint32_t)rand() % 3;
+    event.domain = nvtxt_slice_of(domains[(unsigned)rand() % 10 < calm ? 0 : rand() % 3]);
+    return event;
+}
+
+// The rows of names of domains, and the texts, come first.
+static void open_with_domains(struct kit *kit) {
+    kit_open(kit);
+    for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); i++) {
+        struct nvtxt_event event = kit_mark(0, words[i]);
+        event.domain = nvtxt_slice_of(domains[i]);
+        kit_add(kit, 1, &event);
+    }
+    kit_commit(kit);
+}
+
+static void assert_same_events(const struct kit *kit, const struct kit *other) {
+    char sql[400], *error = NULL;
+    sqlite3 *db;
+    sqlite3_stmt *stmt = NULL;
+    cr_assert_eq(sqlite3_open(kit->path, &db), SQLITE_OK);
+    snprintf(sql, sizeof(sql), "ATTACH '%s' AS other", other->path);
+    cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, &error), SQLITE_OK, "%s", error);
+    snprintf(sql, sizeof(sql),
+             "SELECT (SELECT count(*) FROM other.NVTX_EVENTS), (SELECT count(*) "
+             "FROM (SELECT rowid, * FROM main.NVTX_EVENTS INTERSECT "
+             "SELECT rowid, * FROM other.NVTX_EVENTS))");
+    cr_assert_eq(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_step(stmt), SQLITE_ROW);
+    cr_assert_gt(sqlite3_column_int(stmt, 0), 0);
+    cr_assert_eq(sqlite3_column_int(stmt, 0), sqlite3_column_int(stmt, 1));
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+}
+
+// The other store gets all events in one batch, whose statement names every column.
+Test(bulk, writes_the_same_rows_whatever_the_shapes_of_the_batches_are) {
+    struct kit kit, general;
+    open_with_domains(&kit);
+    open_with_domains(&general);
+    int64_t at = 0;
+    srand(32);
+    for (int batch = 0; batch < 400; batch++) {
+        unsigned calm = (unsigned)rand() % 11;
+        for (int count = 1 + rand() % 6; count > 0; count--) {
+            struct nvtxt_event event = random_event(at++, calm);
+            kit_add(&kit, 1, &event);
+            kit_add(&general, 1, &event);
+        }
+        kit_commit(&kit);
+    }
+    kit_commit(&general);
+    assert_same_events(&kit, &general);
+    kit_close(&kit);
+    kit_close(&general);
+}
+
 Test(bulk, gives_start_end_ranges_ids_that_are_unique_in_the_store) {
     struct kit kit;
     kit_open(&kit);
