@@ -189,7 +189,7 @@ class Daemon:
     """A daemon with a store in the work folder; a context manager. The store is removed at the end
     unless it was given."""
 
-    def __init__(self, kit, store=None, options=()):
+    def __init__(self, kit, store=None, options=(), under=()):
         self.kit = kit
         self.given = store is not None
         self.store = store or kit.path("store.sqlite")
@@ -197,13 +197,14 @@ class Daemon:
         self.control_socket = os.path.join(kit.sockets, "ctl.sock")
         self.log = kit.path("daemon.log")
         self.options = list(options)
+        self.under = list(under)  # the command that runs it, such as valgrind
         self.process = None
         self.start_seconds = 0
 
     def __enter__(self):
         if not self.given:
             self.kit.remove_store(self.store)
-        command = [self.kit.program("nvtxtd"), "--socket", self.socket, "--control-socket",
+        command = self.under + [self.kit.program("nvtxtd"), "--socket", self.socket, "--control-socket",
                    self.control_socket, "--store", self.store] + self.options
         started = time.monotonic()
         with open(self.log, "wb") as log:

@@ -15,6 +15,7 @@ import fleet
 import follow
 import footprint
 import in_python
+import instructions
 import kit as shared
 import latency
 import library
@@ -30,7 +31,7 @@ BENCHMARKS = {function.__name__: function for function in (
     stores.pinned, stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
     logs.logs, reports.beside, reports.scripts, reports.rules, reports.kernels,
     reports.page, reports.browse, follow.follow, ship.ship, ship.shipping, ship.lag,
-    ship.resting, fleet.fleet)}
+    ship.resting, fleet.fleet, instructions.instructions)}
 
 
 def parse_arguments():
@@ -130,8 +131,10 @@ def record(path, facts, rows, rounds):
         lines.append("| %s | %s | %s%s | %s |" % (
             row["what"], ratio_of(row, "**"), "; ".join(map(cell, row["columns"])),
             " " + row["unit"] if row["unit"] else "", row["note"]))
+    with open(path, encoding="utf-8") as file:
+        after = file.read().partition("\n## ")  # what people wrote below the table stays
     with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines).replace("cat | socat", "cat, socat") + "\n")
+        file.write("\n".join(lines).replace("cat | socat", "cat, socat") + "\n" + "".join(after[1:]))
 
 
 def main():

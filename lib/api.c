@@ -36,12 +36,13 @@ static void set_json(struct record_view *view, const char *json, char *instead) 
     view->json_len = (uint32_t)len;
 }
 
+static inline struct nvtxt_slice message_text(const char *message) {
+    return nvtxt_slice_cut(nvtxt_slice_of(message), RECORD_TEXT_MAX);
+}
+
 static void set_message(struct record_view *view, const char *message) {
-    if (message) {
-        struct nvtxt_slice text = {message, strlen(message)};
-        view->text = message;
-        view->text_len = (uint32_t)nvtxt_slice_cut(text, RECORD_TEXT_MAX).len;
-    }
+    view->text = message;
+    view->text_len = (uint32_t)message_text(message).len;
 }
 
 static void set_string(struct record_view *view, const struct nvtxt_string *string) {
@@ -118,13 +119,22 @@ void nvtxt_mark_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr) {
 
 // ---- Push and pop -------------------------------------------------------------------------------
 
-static bool record_push(struct thread *thread, struct stack *stack, struct record_view *view) {
+// `view`: of what bears more than a text; else NULL.
+static inline bool record_push(struct thread *thread, struct stack *stack, struct record_view *view,
+                               struct nvtxt_slice text) {
     if (stack->depth >= atomic_load_explicit(&recorder.push_depth, memory_order_relaxed)) {
         recorder_lose(LOSS_DEPTH, 1);
         return false;
     }
-    view->time = clock_record();
-    if (!thread_record(thread, view, thread->open + 1)) {
+    uint64_t time = clock_record();
+    bool recorded;
+    if (view) {
+        view->time = time;
+        recorded = thread_record(thread, view, thread->open + 1);
+    } else {
+        recorded = thread_record_text(thread, RECORD_PUSH, text, time, thread->open + 1);
+    }
+    if (!recorded) {
         recorder_lose(LOSS_FULL, 1);
         return false;
     }
@@ -132,18 +142,17 @@ static bool record_push(struct thread *thread, struct stack *stack, struct recor
     return true;
 }
 
-static int push(const struct nvtxt_domain *domain, struct record_view *view) {
+static inline __attribute__((always_inline)) int push(uint32_t domain, struct record_view *view,
+                                                      struct nvtxt_slice text) {
     struct thread *thread = thread_enter();
     if (!thread) {
         thread_busy += thread_busy ? THREAD_LOST_PUSH : 0;
         return LEVEL_UNKNOWN;
     }
-    view->kind = RECORD_PUSH;
-    view->domain = domain ? domain->number : 0;
-    struct stack *stack = stacks_get(&thread->stacks, view->domain);
+    struct stack *stack = stacks_get(&thread->stacks, domain);
     int level = LEVEL_UNKNOWN;
     if (stack) {
-        bool recorded = record_push(thread, stack, view);
+        bool recorded = record_push(thread, stack, view, text);
         stack_set_recorded(stack, stack->depth, recorded);
         level = (int)stack->depth++;
     } else {
@@ -154,12 +163,7 @@ static int push(const struct nvtxt_domain *domain, struct record_view *view) {
 }
 
 int nvtxt_push(const char *message) {
-    if (api_is_excluded(NULL)) {
-        return LEVEL_UNKNOWN;
-    }
-    struct record_view view = {0};
-    set_message(&view, message);
-    return push(NULL, &view);
+    return api_is_excluded(NULL) ? LEVEL_UNKNOWN : push(0, NULL, message_text(message));
 }
 
 int nvtxt_push_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr) {
@@ -168,12 +172,14 @@ int nvtxt_push_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr) {
     }
     char instead[INSTEAD_BYTES];
     struct record_view view = {0};
+    view.kind = RECORD_PUSH;
+    view.domain = domain ? domain->number : 0;
     set_attr(&view, attr, instead);
-    return push(domain, &view);
+    return push(view.domain, &view, (struct nvtxt_slice){NULL, 0});
 }
 
 // A pop has room, for its push kept it; its JSON may not have.
-static void record_pop(struct thread *thread, uint32_t domain, struct record_view *json) {
+static inline void record_pop(struct thread *thread, uint32_t domain, struct record_view *json) {
     uint64_t time = clock_record();
     thread->open--;
     if (json) {
@@ -188,7 +194,8 @@ static void record_pop(struct thread *thread, uint32_t domain, struct record_vie
 }
 
 // `json`: a view with JSON, or NULL.
-static int pop(const struct nvtxt_domain *domain, struct record_view *json) {
+static inline __attribute__((always_inline)) int pop(const struct nvtxt_domain *domain,
+                                                     struct record_view *json) {
     if (thread_busy >= THREAD_LOST_PUSH) {
         thread_busy -= THREAD_LOST_PUSH; // of a push that was counted
         return LEVEL_UNKNOWN;

@@ -77,7 +77,7 @@ packages_build='autoconf automake libtool make gcc libc6-dev pkg-config libuv1-d
     libjansson-dev libinih-dev libpcre2-dev zlib1g-dev'
 packages_optional='libsystemd-dev libzstd-dev libpq-dev postgresql pgbouncer systemd
     systemd-journal-remote bubblewrap chromium chromium-driver python3-selenium
-    clang-format-16 mandoc strace zstd g++ protobuf-compiler'
+    clang-format-16 mandoc strace valgrind zstd g++ protobuf-compiler'
 
 # need PACKAGE...: installs missing packages (as root), or names them and exits.
 # Optional packages are only installed along with others; without them some checks skip.

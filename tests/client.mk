@@ -46,6 +46,7 @@ EXTRA_DIST += e2e/journal.py
 python_tests += e2e/test_nvtx.py
 serial_tests += e2e/test_command.py
 serial_tests += e2e/test_check.py
+serial_tests += e2e/test_instructions.py
 serial_tests += e2e/test_import.py
 serial_tests += e2e/test_export.py
 serial_tests += e2e/test_export_nsys.py

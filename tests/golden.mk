@@ -18,6 +18,11 @@ golden_interp_dump_SOURCES = golden/interp_dump.c $(golden_record)
 
 serial_programs += plain/state_property
 plain_state_property_SOURCES = plain/state_property.c $(golden_record)
+serial_programs += plain/plan_streams
+plain_plan_streams_SOURCES = plain/plan_streams.c $(golden_record)
+EXTRA_DIST += plain/stream_kit.h fuzz/source_kit.h fuzz/plan_kit.h
 
 fuzz_programs += fuzz/fuzz_interp
 fuzz_fuzz_interp_SOURCES = fuzz/fuzz_interp.c $(golden_record)
+fuzz_programs += fuzz/fuzz_plan
+fuzz_fuzz_plan_SOURCES = fuzz/fuzz_plan.c $(golden_record)

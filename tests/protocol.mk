@@ -24,6 +24,7 @@ unit_programs += unit/test_jsontext
 unit_programs += unit/test_level
 unit_programs += unit/test_scan
 unit_programs += unit/test_lexer
+unit_programs += unit/test_shape
 unit_programs += unit/test_ini
 unit_programs += unit/test_command_line
 unit_programs += unit/test_interp

@@ -26,6 +26,7 @@ struct load {
     const struct load_options *options;
     struct diag_print *report; // NULL in the first pass, which only finds times
     const struct load_target *target;
+    struct nvtxt_sink sink; // of the interpreter
     struct nvtxt_interp *interp;
     struct nvtxt_frame frame;
     char *buffer; // of READ_BYTES
@@ -83,7 +84,6 @@ static int take_hello(const struct load *load, struct nvtxt_slice line) {
 }
 
 static int take_line(struct load *load, int kind, struct nvtxt_slice line) {
-    const struct nvtxt_sink sink = {on_event, on_name, on_diag, load};
     int r = 0;
     if (nvtxt_interp_counters(load->interp)->lines == 0 && kind == NVTXT_FRAME_LINE) {
         r = take_hello(load, line);
@@ -92,9 +92,9 @@ static int take_line(struct load *load, int kind, struct nvtxt_slice line) {
         return r;
     }
     if (kind == NVTXT_FRAME_LINE) {
-        return nvtxt_interp_line(load->interp, line, &sink);
+        return nvtxt_interp_line(load->interp, line, &load->sink);
     }
-    return nvtxt_interp_overlong(load->interp, line, &sink);
+    return nvtxt_interp_overlong(load->interp, line, &load->sink);
 }
 
 static int take_bytes(struct load *load, struct nvtxt_slice bytes) {
@@ -111,11 +111,10 @@ static int take_bytes(struct load *load, struct nvtxt_slice bytes) {
 }
 
 static int take_end(struct load *load) {
-    const struct nvtxt_sink sink = {on_event, on_name, on_diag, load};
     struct nvtxt_slice line;
     int kind = nvtxt_frame_finish(&load->frame, &line);
     int r = kind > 0 ? take_line(load, kind, line) : kind;
-    return r ?: nvtxt_interp_end(load->interp, &sink);
+    return r ?: nvtxt_interp_end(load->interp, &load->sink);
 }
 
 static void show_progress(struct load *load) {
@@ -230,6 +229,7 @@ static int start(struct load *load, const struct nvtxt_mapping *mapping) {
         .origin_ns = options->origin_ns,
         .mapping = *mapping,
     };
+    load->sink = (struct nvtxt_sink){on_event, on_name, on_diag, load};
     load->interp = nvtxt_interp_new(&config);
     if (!load->interp) {
         return nvtxt_origin(-ENOMEM);
@@ -271,6 +271,7 @@ static int find_mapping(struct load *load, struct nvtxt_mapping *mapping) {
     int error;
     looking.report = NULL;
     looking.target = NULL;
+    looking.sink.context = &looking;
     r = pass(&looking, &error);
     load->frame = looking.frame;
     bool any = nvtxt_interp_raw_times(load->interp, &smallest, &largest);

@@ -81,14 +81,15 @@ static char *place(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {
     return NULL;
 }
 
-// After the mark the writer looks every few KiB whether the ring is empty, and when it is half full
+// After the mark the writer looks every few KiB whether the ring is empty, and from half full on
 // each time, since it says so to the reader.
 static uint64_t easy_end(const struct ring_writer *writer) {
     uint64_t offset = writer->at & (writer->size - 1);
     uint64_t limit = limit_of(writer, is_same_lap(writer, writer->at));
     uint64_t look = offset < RING_LAP_BYTES ? RING_LAP_BYTES : (offset | (LOOK_BYTES - 1)) + 1;
-    uint64_t end = limit < look ? limit : look;
-    return ring_is_half_full(writer) ? 0 : writer->at - offset + end;
+    uint64_t end = writer->at - offset + (limit < look ? limit : look);
+    uint64_t half = writer->at + writer->granted / 2 - ring_writer_used(writer);
+    return ring_is_half_full(writer) ? 0 : half < end ? half : end;
 }
 
 char *ring_look(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {

@@ -25,7 +25,8 @@ struct ring_writer {
     uint64_t freed, granted; // as they were last looked at; freed: at least the start of a lap that
                              // an empty ring began
     uint64_t lap_from, lap;  // the end of the lap before, and the start of that lap
-    uint64_t easy;           // position up to which there is room, without a look
+    uint64_t easy;           // position up to which there is room, without a look, and the ring
+                             // is not half full; 0: neither is known
 };
 
 // `number` is a ring of which the caller is the only writer; its chunk is there.
@@ -54,11 +55,14 @@ static inline uint64_t ring_used(uint64_t from, uint64_t to, uint64_t lap_from, 
     return to - from - (skips ? size - (lap_from & (size - 1)) : 0);
 }
 
-// Whether the reader should hurry: more than half of what the ring may touch is used. As of the
-// last time that the writer looked.
+// As of the last time that the writer looked.
+static inline uint64_t ring_writer_used(const struct ring_writer *writer) {
+    return ring_used(writer->freed, writer->at, writer->lap_from, writer->size);
+}
+
+// Whether the reader should hurry: more than half of what the ring may touch is used.
 static inline bool ring_is_half_full(const struct ring_writer *writer) {
-    return ring_used(writer->freed, writer->at, writer->lap_from, writer->size) >
-           writer->granted / 2;
+    return ring_writer_used(writer) > writer->granted / 2;
 }
 
 // The reader's side.

@@ -17,10 +17,10 @@ struct stack {
 };
 
 struct stacks {
+    struct stack *last; // the one that was used last
     struct stack first[STACKS_INLINE];
     struct stack *more;   // further ones
     uint32_t count, room; // of all; of `more`
-    struct stack *last;   // the one that was used last
 };
 
 // The stack of a domain, made when there is none. NULL when there is no memory.

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "lib/ring/catalog.h"
-#include "protocol/base/slice.h"
 
 #define SLAB_THREADS 64u
 #define OPEN_DEFAULT 65536u // nvtxt(5), "Limits"
@@ -340,8 +339,8 @@ static bool grow_ring(struct thread *thread) {
     return !thread->cannot_grow;
 }
 
-static __attribute__((noinline)) bool
-record_in_more(struct thread *thread, const struct record_view *view, uint32_t reserve) {
+bool thread_record_in_more(struct thread *thread, const struct record_view *view,
+                           uint32_t reserve) {
     int saved = errno;
     bool given = thread->writer.head == &no_ring ? give_first_ring(thread) : grow_ring(thread);
     errno = saved;
@@ -354,17 +353,10 @@ bool thread_record(struct thread *thread, const struct record_view *view, uint32
     uint32_t bytes = record_bytes(has_id, flags, view->text_len, view->json_len);
     char *room = ring_reserve(&thread->writer, bytes, reserve);
     if (!room) {
-        return record_in_more(thread, view, reserve);
+        return thread_record_in_more(thread, view, reserve);
     }
     record_write(room, view, flags, bytes);
-    ring_publish(&thread->writer, bytes);
-    uint64_t recorded = atomic_load_explicit(&thread->recorded, memory_order_relaxed);
-    recorded += view->kind != RECORD_POP && view->kind != RECORD_END ? 1 : 0;
-    atomic_store_explicit(&thread->recorded, recorded, memory_order_relaxed);
-    if (__builtin_expect(ring_is_half_full(&thread->writer), 0) &&
-        atomic_load_explicit(&recorder.attention, memory_order_relaxed) & RECORDER_DOZES) {
-        recorder.on_attention(RECORDER_DOZES);
-    }
+    thread_publish(thread, bytes, view->kind != RECORD_POP && view->kind != RECORD_END);
     return true;
 }
 

@@ -16,6 +16,7 @@
 
 #include "lib/ring/ring.h"
 #include "lib/ring/stacks.h"
+#include "protocol/base/slice.h"
 
 struct thread {
     struct ring_writer writer;
@@ -117,6 +118,42 @@ static inline void thread_leave(void) {
 // Records what `view` says. Returns false when there was no room; `reserve` is how many pops must
 // fit behind it. The text lies in memory of the caller's.
 bool thread_record(struct thread *thread, const struct record_view *view, uint32_t reserve);
+
+// The same where the writer found no room: in a ring that is given now, or has grown.
+bool thread_record_in_more(struct thread *thread, const struct record_view *view, uint32_t reserve);
+
+// A record is whole, which counts if it is a mark or a range. Only where the writer looked at the
+// reader can the ring be half full.
+static inline void thread_publish(struct thread *thread, uint32_t bytes, bool counts) {
+    struct ring_writer *writer = &thread->writer;
+    ring_publish(writer, bytes);
+    uint64_t recorded = atomic_load_explicit(&thread->recorded, memory_order_relaxed);
+    atomic_store_explicit(&thread->recorded, recorded + counts, memory_order_relaxed);
+    if (__builtin_expect(writer->at > writer->easy, 0) && ring_is_half_full(writer) &&
+        atomic_load_explicit(&recorder.attention, memory_order_relaxed) & RECORDER_DOZES) {
+        recorder.on_attention(RECORDER_DOZES);
+    }
+}
+
+// Records a mark or a push that bears nothing but a text of at most RECORD_TEXT_MAX bytes, and no
+// domain: most of them.
+static inline bool thread_record_text(struct thread *thread, enum record_kind kind,
+                                      struct nvtxt_slice text, uint64_t time, uint32_t reserve) {
+    uint32_t len = (uint32_t)text.len, flags = len > 0 ? RECORD_HAS_TEXT : 0;
+    uint32_t bytes = record_bytes(false, flags, len, 0);
+    char *room = ring_reserve(&thread->writer, bytes, reserve);
+    if (!room) {
+        struct record_view view = {.kind = kind, .time = time, .text = text.data, .text_len = len};
+        return thread_record_in_more(thread, &view, reserve);
+    }
+    *(struct record *)room = (struct record){(uint8_t)kind, (uint8_t)flags, 0, bytes, time};
+    if (len > 0) {
+        memcpy(room + sizeof(struct record), (const uint32_t[]){len, 0}, 8);
+        record_put_text(room + sizeof(struct record) + 8, text.data, len);
+    }
+    thread_publish(thread, bytes, true);
+    return true;
+}
 
 // A pop without JSON.
 static inline bool thread_record_pop(struct thread *thread, uint32_t domain, uint64_t time,

@@ -84,6 +84,29 @@ size_t nvtxt_utf8_sequence(const char *data, size_t len) {
     return len >= 4 && continues(p[3]) ? 4 : 0;
 }
 
+// A NUL or a byte from 0x81 sets the high bit of its place.
+static uint64_t odd_bytes(const char *at) {
+    uint64_t word;
+    memcpy(&word, at, sizeof(word));
+    return (word - UINT64_C(0x0101010101010101)) | word;
+}
+
+// The last eight bytes may overlap those before.
+bool nvtxt_is_plain_ascii(struct nvtxt_slice text) {
+    const char *at = text.data, *end = at + text.len;
+    uint64_t found = 0;
+    if (text.len >= 8) {
+        for (found = odd_bytes(end - 8); end - at > 8; at += 8) {
+            found |= odd_bytes(at);
+        }
+    } else {
+        for (; at < end; at++) {
+            found |= (uint64_t)((unsigned char)(*at - 1) | (unsigned char)*at);
+        }
+    }
+    return (found & UINT64_C(0x8080808080808080)) == 0;
+}
+
 bool nvtxt_utf8_valid(struct nvtxt_slice text) {
     size_t i = 0;
     while (i < text.len) {

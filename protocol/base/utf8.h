@@ -15,6 +15,10 @@
 // Length of the valid sequence at `data`, 1 to 4, or 0 when there is none.
 size_t nvtxt_utf8_sequence(const char *data, size_t len);
 
+// Whether every byte is ASCII and not NUL, eight at a time: of most texts nothing more is asked.
+// False may also be said of a few others.
+bool nvtxt_is_plain_ascii(struct nvtxt_slice text);
+
 bool nvtxt_utf8_valid(struct nvtxt_slice text);
 
 // The code point of the valid sequence of `len` bytes at `data`.

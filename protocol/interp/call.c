@@ -18,7 +18,27 @@ uint32_t nvtxt_call_column(const struct nvtxt_stmt *stmt, const struct nvtxt_cmd
     return stmt->name->column;
 }
 
-static void set_color(struct nvtxt_call *call, const struct nvtxt_value *value) {
+// The texts of colours are few, so those that were read last are known again.
+static bool find_color(struct nvtxt_plan *plan, struct nvtxt_slice text, uint32_t *color) {
+    size_t last = text.len - 1; // too large if there is no text
+    if (last >= sizeof(plan->colors[0].text)) {
+        return nvtxt_color_parse(text, color);
+    }
+    struct nvtxt_known_color *known =
+        &plan->colors[((unsigned char)text.data[last] + last) % NVTXT_KNOWN_COLORS];
+    if (known->len != text.len || memcmp(known->text, text.data, text.len) != 0) {
+        if (!nvtxt_color_parse(text, &known->color)) {
+            return false;
+        }
+        known->len = text.len;
+        memcpy(known->text, text.data, text.len);
+    }
+    *color = known->color;
+    return true;
+}
+
+static void set_color(struct nvtxt_plan *plan, struct nvtxt_call *call,
+                      const struct nvtxt_value *value) {
     call->color = 0;
     if (value->type == NVTXT_INTEGER) {
         call->bad_color = value->integer < 0 || value->integer > UINT32_MAX;
@@ -27,7 +47,7 @@ static void set_color(struct nvtxt_call *call, const struct nvtxt_value *value) 
         }
         return;
     }
-    call->bad_color = !nvtxt_color_parse(value->string, &call->color);
+    call->bad_color = !find_color(plan, value->string, &call->color);
 }
 
 // Its data is set when the call is where it stays; see nvtxt_call_resolve().
@@ -82,21 +102,29 @@ static int set_id(uint32_t *id, const struct nvtxt_value *value, int64_t max) {
     return 0;
 }
 
+// Where the Integers are that may have any value; 0: of others.
+static const uint16_t integers[NVTXT_ARG_COUNT] = {
+    [NVTXT_ARG_TIME] = offsetof(struct nvtxt_call, raw_time),
+    [NVTXT_ARG_START] = offsetof(struct nvtxt_call, raw_time),
+    [NVTXT_ARG_END] = offsetof(struct nvtxt_call, raw_end),
+    [NVTXT_ARG_RANGE_ID] = offsetof(struct nvtxt_call, range_id),
+};
+
+static void set_integer(struct nvtxt_call *call, enum nvtxt_arg arg,
+                        const struct nvtxt_value *value) {
+    memcpy((char *)call + integers[arg], &value->integer, sizeof(value->integer));
+}
+
 // Takes a value of the right type. Returns 0, 1 with `*fault` set when it is out of range, or
 // -ENOMEM.
-static int set_argument(struct nvtxt_call *call, enum nvtxt_arg arg,
+static int set_argument(struct nvtxt_plan *plan, struct nvtxt_call *call, enum nvtxt_arg arg,
                         const struct nvtxt_value *value, enum nvtxt_diag_code *fault) {
-    call->given |= nvtxt_arg_bit(arg);
     switch (arg) {
     case NVTXT_ARG_TIME:
     case NVTXT_ARG_START:
-        call->raw_time = value->integer;
-        return 0;
     case NVTXT_ARG_END:
-        call->raw_end = value->integer;
-        return 0;
     case NVTXT_ARG_RANGE_ID:
-        call->range_id = value->integer;
+        set_integer(call, arg, value);
         return 0;
     case NVTXT_ARG_TIME_BASE:
         call->timebase = (uint8_t)nvtxt_timebase_find(value->string);
@@ -112,7 +140,7 @@ static int set_argument(struct nvtxt_call *call, enum nvtxt_arg arg,
         *fault = NVTXT_DIAG_CATEGORY_OUT_OF_RANGE;
         return set_id(&call->category, value, NVTXT_CATEGORY_MAX);
     case NVTXT_ARG_COLOR:
-        set_color(call, value);
+        set_color(plan, call, value);
         return 0;
     case NVTXT_ARG_PAYLOAD:
         return set_payload(call, value);
@@ -147,7 +175,8 @@ static int plan_argument(const struct nvtxt_call_context *context, enum nvtxt_ar
     if (r > 0) {
         fault = NVTXT_DIAG_STATIC_WRONG_TYPE;
     }
-    r = r ?: set_argument(&plan->call, arg, value, &fault);
+    plan->call.given |= nvtxt_arg_bit(arg);
+    r = r ?: set_argument(plan, &plan->call, arg, value, &fault);
     if (r > 0 && !plan->faulty) {
         plan->faulty = true;
         plan->fault = fault;
@@ -162,6 +191,7 @@ static int plan_make(const struct nvtxt_call_context *context,
     *plan = (struct nvtxt_plan){.static_changes = context->symtab->static_changes};
     plan->call.pid = context->config->default_pid;
     plan->call.timebase = NVTXT_TIMEBASE_MANUAL;
+    plan->call.given = context->definition->listed;
     unsigned count = nvtxt_command_arg_count(info, nvtxt_source_extensions(context->config));
     for (unsigned i = 0; i < count; i++) {
         enum nvtxt_arg arg = (enum nvtxt_arg)info->args[i];
@@ -228,8 +258,8 @@ static int missing_fault(const struct nvtxt_call_context *context, const struct 
     return 1;
 }
 
-static int to_timeline(const struct nvtxt_call_context *context, enum nvtxt_timebase base,
-                       int64_t raw, int64_t *ns) {
+static inline int to_timeline(const struct nvtxt_call_context *context, enum nvtxt_timebase base,
+                              int64_t raw, int64_t *ns) {
     const struct nvtxt_source_config *config = context->config;
     if (config->mapping.mode != NVTXT_MAPPING_NONE) {
         return nvtxt_mapping_apply(&config->mapping, raw, ns);
@@ -244,13 +274,8 @@ static int to_timeline(const struct nvtxt_call_context *context, enum nvtxt_time
     return 0;
 }
 
-// Moves one time. A fault goes into `diag` if it is left of the fault that is there already.
-static int map_time(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
-                    const struct nvtxt_call *call, enum nvtxt_arg arg, int64_t raw, int64_t *ns,
-                    bool fault_so_far, struct nvtxt_diag *diag) {
-    if (to_timeline(context, (enum nvtxt_timebase)call->timebase, raw, ns) == 0) {
-        return 0;
-    }
+static int time_fault(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
+                      enum nvtxt_arg arg, int64_t raw, bool fault_so_far, struct nvtxt_diag *diag) {
     uint32_t column = nvtxt_call_column(stmt, context->definition, arg);
     if (!fault_so_far || column < diag->column) {
         nvtxt_diag_set(diag, NVTXT_DIAG_TIME_OUT_OF_RANGE, column,
@@ -258,6 +283,14 @@ static int map_time(const struct nvtxt_call_context *context, const struct nvtxt
                        nvtxt_args[arg].name.data, (long long)raw);
     }
     return 1;
+}
+
+// Moves one time. A fault goes into `diag` if it is left of the fault that is there already.
+static inline int map_time(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
+                           const struct nvtxt_call *call, enum nvtxt_arg arg, int64_t raw,
+                           int64_t *ns, bool fault_so_far, struct nvtxt_diag *diag) {
+    int r = to_timeline(context, (enum nvtxt_timebase)call->timebase, raw, ns);
+    return r == 0 ? 0 : time_fault(context, stmt, arg, raw, fault_so_far, diag);
 }
 
 static int map_times(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
@@ -279,12 +312,17 @@ static int map_times(const struct nvtxt_call_context *context, const struct nvtx
 // Takes what the call lists, from left to right, and keeps the first fault.
 static int take_listed(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
                        struct nvtxt_call *call, struct nvtxt_diag *diag) {
+    const struct nvtxt_cmddef *definition = context->definition;
     bool fault = false;
-    for (unsigned i = 0; i < context->definition->count; i++) {
-        enum nvtxt_arg arg = (enum nvtxt_arg)context->definition->args[i];
+    for (unsigned i = 0; i < definition->count; i++) {
+        enum nvtxt_arg arg = (enum nvtxt_arg)definition->args[i];
         const struct nvtxt_token *token = stmt->values[i];
         enum nvtxt_diag_code code;
-        int r = set_argument(call, arg, &token->value, &code);
+        if (integers[arg]) {
+            set_integer(call, arg, &token->value);
+            continue;
+        }
+        int r = set_argument(context->plan, call, arg, &token->value, &code);
         if (r < 0) {
             return r;
         }
@@ -315,11 +353,11 @@ void nvtxt_not_claimed(const struct nvtxt_source_config *config, uint32_t pid, c
 static int check_claim(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
                        const struct nvtxt_call *call, bool fault, struct nvtxt_diag *diag) {
     const struct nvtxt_source_config *config = context->config;
-    bool takes_process =
-        (nvtxt_commands[stmt->command].accepted & nvtxt_arg_bit(NVTXT_ARG_PROCESS_ID)) != 0;
-    const char *why = config->claim && takes_process
-                          ? nvtxt_why_not_claimed(config, context->guard, call->pid)
-                          : NULL;
+    uint16_t accepted = nvtxt_commands[stmt->command].accepted;
+    if (!config->claim || !(accepted & nvtxt_arg_bit(NVTXT_ARG_PROCESS_ID))) {
+        return fault;
+    }
+    const char *why = nvtxt_why_not_claimed(config, context->guard, call->pid);
     if (!why) {
         return fault;
     }

@@ -35,6 +35,15 @@ struct nvtxt_call {
     char domain_digits[NVTXT_INTEGER_TEXT];
 };
 
+// A colour that a call gave as a text.
+struct nvtxt_known_color {
+    size_t len; // 0: none
+    uint32_t color;
+    char text[20]; // "lightgoldenrodyellow", the longest
+};
+
+#define NVTXT_KNOWN_COLORS 8
+
 // The static arguments of one command. Zeroed: not made yet.
 struct nvtxt_plan {
     bool made;
@@ -44,6 +53,7 @@ struct nvtxt_plan {
     uint64_t static_changes; // of the variables when it was made
     uint16_t missing;        // required arguments that nothing gives
     struct nvtxt_call call;
+    struct nvtxt_known_color colors[NVTXT_KNOWN_COLORS];
 };
 
 // What a call is resolved against.

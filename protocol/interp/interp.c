@@ -29,6 +29,11 @@ const struct nvtxt_limits nvtxt_no_limits = {
 
 // ---- Life --------------------------------------------------------------------------------------
 
+static void begin_shapes(struct nvtxt_interp *interp) {
+    nvtxt_shape_init(&interp->shape, interp->definitions, nvtxt_source_extensions(&interp->config),
+                     interp->config.escapes);
+}
+
 struct nvtxt_interp *nvtxt_interp_new(const struct nvtxt_source_config *config) {
     struct nvtxt_interp *interp = calloc(1, sizeof(*interp));
     if (!interp) {
@@ -41,6 +46,7 @@ struct nvtxt_interp *nvtxt_interp_new(const struct nvtxt_source_config *config) 
     for (int command = 0; command < NVTXT_CMD_COUNT; command++) {
         nvtxt_cmddef_default(&interp->definitions[command], (enum nvtxt_command)command);
     }
+    begin_shapes(interp);
     return interp;
 }
 
@@ -96,6 +102,7 @@ void nvtxt_interp_extend(struct nvtxt_interp *interp, bool escapes, bool nvtx) {
     interp->config.escapes = escapes || nvtx;
     interp->config.nvtx = nvtx;
     interp->ranges.by_domain = nvtx;
+    begin_shapes(interp);
 }
 
 const char *nvtxt_interp_parent(const struct nvtxt_interp *interp) {
@@ -189,14 +196,18 @@ static int execute(struct nvtxt_job *job) {
     return 0;
 }
 
-static int run_statement(struct nvtxt_job *job) {
+static int parse(struct nvtxt_job *job) {
     struct nvtxt_interp *interp = job->interp;
     int r = nvtxt_lex(job->line, interp->config.escapes, &interp->symtab, &interp->scratch,
                       &job->tokens, &job->diag);
-    if (r == 0) {
-        r = nvtxt_parse(&job->tokens, interp->definitions, nvtxt_source_extensions(&interp->config),
-                        &job->stmt, &job->diag);
-    }
+    return r
+               ?: nvtxt_parse(&job->tokens, interp->definitions,
+                              nvtxt_source_extensions(&interp->config), &job->stmt, &job->diag);
+}
+
+static int run_statement(struct nvtxt_job *job, bool parsed) {
+    struct nvtxt_interp *interp = job->interp;
+    int r = parsed ? 0 : parse(job);
     if (r == 0) {
         if (job->tokens.repaired != 0) {
             nvtxt_job_warn(job, NVTXT_DIAG_INVALID_UTF8, job->tokens.repaired,
@@ -228,19 +239,19 @@ static struct nvtxt_slice without_mark(struct nvtxt_slice line) {
 
 static int take_line(struct nvtxt_interp *interp, struct nvtxt_slice line,
                      const struct nvtxt_sink *sink) {
-    size_t i = 0;
-    while (i < line.len && nvtxt_char_is(line.data[i], NVTXT_CHAR_BLANK)) {
-        i++;
-    }
-    if (i == line.len || line.data[i] == '#') {
-        return 0;
-    }
     struct nvtxt_job job;
     job.interp = interp;
     job.sink = sink;
     job.line = line;
     job.warning_count = 0;
-    return run_statement(&job);
+    if (!interp->lexes_all && nvtxt_shape_read(&interp->shape, line, &job.tokens, &job.stmt)) {
+        return run_statement(&job, true);
+    }
+    size_t i = 0;
+    while (i < line.len && nvtxt_char_is(line.data[i], NVTXT_CHAR_BLANK)) {
+        i++;
+    }
+    return i == line.len || line.data[i] == '#' ? 0 : run_statement(&job, false);
 }
 
 int nvtxt_interp_line(struct nvtxt_interp *interp, struct nvtxt_slice line,

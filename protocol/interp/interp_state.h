@@ -8,6 +8,7 @@
 #include "protocol/interp/call.h"
 #include "protocol/interp/ranges.h"
 #include "protocol/interp/waiting.h"
+#include "protocol/lang/shape.h"
 
 // What the parts of the state hold that were saved (state.h), and what they do not hold yet, beside
 // changed variables and waiting names.
@@ -27,6 +28,8 @@ struct nvtxt_interp {
     struct nvtxt_symtab symtab;
     struct nvtxt_cmddef definitions[NVTXT_CMD_COUNT];
     struct nvtxt_plan *plans[NVTXT_CMD_COUNT]; // made on first call of a command
+    struct nvtxt_shape shape;
+    bool lexes_all; // for tests: no line is read by its shape
     struct nvtxt_ranges ranges;
     struct nvtxt_refstr *display; // NULL: no domain
     struct nvtxt_refstr *domain;  // the last one that a call gave as its Domain, or NULL

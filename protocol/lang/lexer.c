@@ -76,21 +76,6 @@ static int lex_integer(struct lexer *lx, struct nvtxt_token *token) {
     return 0;
 }
 
-// True when every byte is ASCII and not NUL: eight at a time.
-static bool is_plain_ascii(const char *text, size_t len) {
-    const uint64_t ones = UINT64_C(0x0101010101010101), highs = ones << 7;
-    uint64_t found = 0, word;
-    size_t i = 0;
-    for (; i + 8 <= len; i += 8) {
-        memcpy(&word, text + i, 8);
-        found |= (word - ones) | word; // a NUL or a byte from 0x81 sets its high bit
-    }
-    for (; i < len; i++) {
-        found |= (uint64_t)((unsigned char)(text[i] - 1) | (unsigned char)text[i]);
-    }
-    return (found & highs) == 0;
-}
-
 // Where the next string can be written, or NULL when memory is short. The first call takes room for
 // all strings that the line may hold: the buffer must not move, because tokens point into it.
 static char *place_string(struct lexer *lx) {
@@ -177,7 +162,7 @@ static int lex_string(struct lexer *lx, struct nvtxt_token *token) {
         return NVTXT_WRONG;
     }
     struct nvtxt_slice value = nvtxt_slice_between(text, close);
-    if (!is_plain_ascii(value.data, value.len)) {
+    if (!nvtxt_is_plain_ascii(value)) {
         int r = check_string(lx, &value, column(lx, lx->in.at));
         if (r != 0) {
             return r;

@@ -122,12 +122,11 @@ static int wrong_count(const struct nvtxt_token *token, const struct nvtxt_stmt 
 
 static int check_payload(struct nvtxt_slice text, unsigned extensions) {
     struct nvtxt_number typed;
-    double decimal;
     if (extensions && text.len == 0) {
         return 0;
     }
     int r = extensions & NVTXT_NVTX ? nvtxt_number_parse(text, &typed) : 1;
-    return r == 1 ? nvtxt_decimal_parse(text, &decimal) : r;
+    return r == 1 && nvtxt_is_decimal(text) ? 0 : r;
 }
 
 int nvtxt_check_type(enum nvtxt_arg arg, const struct nvtxt_value *value, unsigned extensions,

@@ -36,7 +36,7 @@ static size_t skip_digits(struct nvtxt_slice text, size_t i) {
     return i;
 }
 
-static bool is_decimal(struct nvtxt_slice text) {
+bool nvtxt_is_decimal(struct nvtxt_slice text) {
     size_t i = text.len > 0 && text.data[0] == '-' ? 1 : 0;
     size_t begin = i;
     i = skip_digits(text, i);
@@ -66,7 +66,7 @@ static bool is_decimal(struct nvtxt_slice text) {
 
 // `narrow`: rounded once, to a float.
 static int parse_decimal(struct nvtxt_slice text, bool narrow, double *value) {
-    if (!is_decimal(text)) {
+    if (!nvtxt_is_decimal(text)) {
         return NVTXT_WRONG;
     }
     char usual[USUAL_DECIMAL_BYTES];

@@ -23,7 +23,10 @@ struct nvtxt_value {
 // Writes the decimal digits of `integer`; returns their number, at most NVTXT_INTEGER_TEXT.
 size_t nvtxt_integer_text(int64_t integer, char *out);
 
-// Reads -?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)? as a double, correctly rounded; a number too large
+// -?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?
+bool nvtxt_is_decimal(struct nvtxt_slice text);
+
+// Reads such a number as a double, correctly rounded; a number too large
 // for a double becomes infinite. Returns 0, NVTXT_WRONG for any other text, or -ENOMEM (long texts
 // only).
 int nvtxt_decimal_parse(struct nvtxt_slice text, double *value);

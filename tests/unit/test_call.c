@@ -5,6 +5,7 @@
 #include "protocol/interp/call.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 #include "protocol/lang/lexer.h"
 
@@ -57,6 +58,36 @@ static void fails(const char *line, enum nvtxt_diag_code code, uint32_t column) 
 
 static bool text_is(const char *wanted) {
     return nvtxt_slice_equal(call.text, nvtxt_slice_of(wanted));
+}
+
+Test(call, knows_colors_again_and_tells_them_apart) {
+    static const struct {
+        const char *text;
+        uint32_t color;
+    } colors[] = {
+        {"Blue", 0xFF0000FF},
+        {"Lime", 0xFF00FF00},
+        {"blue", 0xFF0000FF},
+        {"Blue", 0xFF0000FF},
+        {"Lame", 0},
+        {"Lime", 0xFF00FF00},
+        {"'#80FF8000'", 0x80FF8000},
+        {"'#80FF8008'", 0x80FF8008},
+        {"''", 0},
+        {"'#80FF8000'", 0x80FF8000},
+        {"7", 7},
+        {"LightGoldenrodYellow", 0xFFFAFAD2},
+        {"LightGoldenrodYellows", 0},
+        {"LightGoldenrodYellow", 0xFFFAFAD2},
+    };
+    takes("@Marker, Time, Color");
+    for (size_t i = 0; i < sizeof(colors) / sizeof(colors[0]); i++) {
+        char line[64];
+        snprintf(line, sizeof(line), "Marker, 1, %s", colors[i].text);
+        takes(line);
+        cr_assert_eq(call.color, colors[i].color, "%zu: %s", i, line);
+        cr_assert_eq(call.bad_color, colors[i].color == 0, "%zu: %s", i, line);
+    }
 }
 
 Test(call, takes_every_value_that_it_lists) {

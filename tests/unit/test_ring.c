@@ -41,6 +41,7 @@ static bool put(enum record_kind kind, uint32_t text_len, uint64_t pops) {
     cr_assert(room >= data && room + bytes <= data + atomic_load(&writer.head->granted));
     record_write(room, &view, flags, bytes);
     ring_publish(&writer, bytes);
+    cr_assert(!ring_is_half_full(&writer) || writer.at > writer.easy, "nobody sees it half full");
     written++;
     return true;
 }

@@ -205,3 +205,20 @@ Test(utf8, writes_every_point_so_that_it_is_read_again) {
         }
     }
 }
+
+Test(utf8, sees_the_byte_that_is_no_plain_ascii_wherever_it_is) {
+    static const char odd[] = {'\0', '\x80', '\x81', '\xc3', '\xff'};
+    char text[26];
+    for (size_t len = 0; len < sizeof(text); len++) {
+        memset(text, 0xff, sizeof(text)); // what is after it is not looked at
+        memcpy(text, "\x01 abcdefghijklmnopqrstuv~\x7f", len);
+        struct nvtxt_slice slice = {text, len};
+        cr_assert(nvtxt_is_plain_ascii(slice), "%zu", len);
+        for (size_t i = 0; i < len * sizeof(odd); i++) {
+            char kept = text[i % len];
+            text[i % len] = odd[i / len];
+            cr_assert_not(nvtxt_is_plain_ascii(slice), "%zu of %zu", i % len, len);
+            text[i % len] = kept;
+        }
+    }
+}
