@@ -38,6 +38,7 @@ struct pg {
     struct pg_settings settings;
     struct nvtxt_buf sql; // of the last statement
     struct wait wait;
+    size_t host_count;
     bool lets_finish;
     bool in_copy;
     struct bound bound;
@@ -67,6 +68,10 @@ void pg_say_what(struct pg *pg, const char *format, ...) {
 const char *pg_user(const struct pg *pg) {
     const char *user = PQuser(pg->conn);
     return user ?: "";
+}
+
+size_t pg_hosts(const struct pg *pg) {
+    return pg->host_count;
 }
 
 int pg_socket(const struct pg *pg) {
@@ -184,11 +189,14 @@ static void ignore_notice(void *context, const PGresult *result) {
 
 static enum failure_class start(struct pg *pg) {
     struct target_words words;
-    enum failure_class class = target_words(&words, pg->settings.target, &pg->failure);
+    enum failure_class class = target_words(&words, &pg->settings, &pg->failure);
     if (class) {
+        target_words_deinit(&words);
         return class;
     }
+    pg->host_count = words.host_count;
     pg->conn = PQconnectStartParams(words.keys, words.values, 1);
+    target_words_deinit(&words);
     if (!pg->conn) {
         return pg_fail_memory(pg);
     }
@@ -313,7 +321,8 @@ static enum failure_class refused(struct pg *pg, const PGresult *result) {
         return broken(pg);
     }
     enum failure_class class = failure_of_state(state, is_gone);
-    bool is_told = class == FAILURE_ENGINE || class == FAILURE_NO_PARTITION;
+    bool is_told =
+        class == FAILURE_ENGINE || class == FAILURE_AWAY || class == FAILURE_NO_PARTITION;
     failure_set(&pg->failure, class, "%s%s%s%s%s%s%s%s", is_told ? "the engine refused " : "",
                 is_told ? pg->what : "", is_told ? ": " : "", primary ?: "for no reason",
                 detail ? ": " : "", detail ?: "", is_told && hint ? "; " : "",

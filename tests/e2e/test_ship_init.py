@@ -76,7 +76,7 @@ def test_init_makes_the_schema_once():
         for table, wanted in TABLES.items():
             equal(columns(server, table), wanted, table)
         equal(server.rows("SELECT version, compatible, keep_days FROM nvtxt.meta"),
-              [("3", "3", "30")])
+              [("4", "4", "30")])
         equal(server.one("SELECT count(*) FROM pg_inherits WHERE inhparent = "
                          "'nvtxt.events'::regclass"), "8")
         before = everything(server)
@@ -236,7 +236,7 @@ def test_what_a_connection_is_refused_for():
             refused(76, "the schema other is there, but lacks tables, or the row of meta\n", "init",
                     "--target", target, "--schema", "other")
             server.rows("DROP SCHEMA other CASCADE")
-        equal("speaks version 3" in said, True, said)
+        equal("speaks version 4" in said, True, said)
         # Loopback needs no TLS; another address does, which this server does not have.
         refused(77, "password", "init", "--target", server.target(host="127.0.0.1", user="u"))
         server.stop()

@@ -218,7 +218,7 @@ def test_a_schema_of_version_2_is_brought_up_while_a_host_ships():
                 good("pull", "--target", server.target(), "--host", "one", "-o", os.path.join(place, "back"))
                 equal(rows_of(os.path.join(place, "back"), "SELECT count(*) FROM NVTXT_RANGE_KEYS"), [(0,)])
             good("init", "--target", server.target())
-            equal(server.rows("SELECT version, compatible FROM nvtxt.meta"), [("3", "3")])
+            equal(server.rows("SELECT version, compatible FROM nvtxt.meta"), [("4", "4")])
             # What the segment has of before is brought, too.
             wait_for(lambda: server.one("SELECT count(*) FROM nvtxt.range_keys") == "1", "the key of before")
             end_build(daemon, make)

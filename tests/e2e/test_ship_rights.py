@@ -242,7 +242,7 @@ def test_a_schema_of_version_1_is_brought_up():
             wait_for(lambda: server.rows("SELECT message FROM nvtxt.running") == [("three",)],
                      "what is open is known")
             shipper.process.poll()
-        equal(server.rows("SELECT version, compatible FROM nvtxt.meta"), [("3", "3")])
+        equal(server.rows("SELECT version, compatible FROM nvtxt.meta"), [("4", "4")])
         equal(server.rows("SELECT owner FROM nvtxt.fleet"), [("a",)])
         good("--once", *args)
         compare_store(server, daemon.segments())
