@@ -127,6 +127,7 @@ static void hear_table(const char *table, size_t number, size_t count) {
 }
 
 // Of a new schema nobody wants to know it: there are no rows to wait for.
+// Rights to what has come to the other machines are given last.
 static enum outcome cut_schema(struct pg *pg, const struct ship_options *options,
                                const struct cluster *cluster, struct term *term) {
     const char *schema = options->conf.schema;
@@ -142,7 +143,7 @@ static enum outcome cut_schema(struct pg *pg, const struct ship_options *options
         schema_add_grant(pg, schema, &failure);
         return ship_say_failure(term, &failure);
     }
-    return OUTCOME_DONE;
+    return make_schema(pg, options, term);
 }
 
 static enum outcome init_with(struct pg *pg, const struct ship_options *options,

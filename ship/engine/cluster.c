@@ -32,8 +32,10 @@ static enum failure_class look_closer(struct pg *pg, struct cluster *cluster) {
         pg_ask(pg,
                "SELECT citus_version(), (SELECT groupid FROM pg_dist_local_group), (SELECT "
                "format('%s:%s', nodename, nodeport) FROM pg_dist_node WHERE groupid = 0 LIMIT 1), "
-               "EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = "
-               "to_regclass('@.events'))::integer, (to_regclass('@.meta') IS NOT NULL)::integer",
+               "EXISTS (SELECT FROM pg_dist_partition AS p JOIN pg_class AS c ON c.oid = "
+               "p.logicalrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.relname = "
+               "'events' AND format('\"%s\"', n.nspname) = '@')::integer, EXISTS (SELECT FROM "
+               "pg_namespace AS n WHERE format('\"%s\"', n.nspname) = '@')::integer",
                NULL, 0, &rows);
     if (class == FAILURE_NONE && pg_rows_count(rows) > 0) {
         note_version(cluster, pg_text(rows, 0, 0) ?: "");

@@ -138,13 +138,16 @@ enum failure_class cursor_move(struct pg *pg, int64_t store_id, const struct cur
 #define LAST_DAY "(@.at($2::bigint) AT TIME ZONE 'UTC')::date"
 
 // Others may have made them meanwhile, so what is there counts, not what was made.
-static enum failure_class make_days(struct pg *pg, const char *const *values, bool *there) {
+static enum failure_class make_days(struct pg *pg, const char *const *values, int64_t *made,
+                                    bool *there) {
     struct pg_rows *rows;
     enum failure_class class = pg_ask(pg,
                                       "SELECT @.make_partitions(" FIRST_DAY ", greatest(" LAST_DAY
                                       ", (now() AT TIME ZONE 'UTC')::date + 7))",
-                                      values, 2, NULL);
+                                      values, 2, &rows);
     if (class == 0) {
+        *made = pg_int(rows, 0, 0);
+        pg_rows_free(rows);
         class = pg_ask(pg,
                        "SELECT count(*) FROM generate_series(0, " LAST_DAY " - " FIRST_DAY
                        ") AS n WHERE NOT EXISTS (SELECT FROM pg_inherits AS i JOIN pg_class AS "
@@ -160,11 +163,11 @@ static enum failure_class make_days(struct pg *pg, const char *const *values, bo
 }
 
 enum failure_class cursor_make_partitions(struct pg *pg, int64_t first_ns, int64_t last_ns,
-                                          bool *there) {
+                                          int64_t *made, bool *there) {
     char first[PG_NUMBER_SIZE], last[PG_NUMBER_SIZE];
     const char *values[] = {pg_number(first, first_ns), pg_number(last, last_ns)};
     enum failure_class class = cursor_begin(pg);
-    class = class ?: make_days(pg, values, there);
+    class = class ?: make_days(pg, values, made, there);
     class = class ?: pg_run(pg, "COMMIT");
     if (class) {
         pg_rollback(pg); // keeps the failure

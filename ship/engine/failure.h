@@ -32,6 +32,8 @@ enum failure_class {
 
 #define FAILURE_SENTENCE 1024
 #define FAILURE_LOCK_TIMEOUT "55P03" // a SQLSTATE
+// That of a COPY for whatever another machine of the engine said: only words tell what it is.
+#define FAILURE_RELAYED "XX000"
 
 struct failure {
     enum failure_class class;

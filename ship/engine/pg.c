@@ -321,6 +321,9 @@ static enum failure_class refused(struct pg *pg, const PGresult *result) {
         return broken(pg);
     }
     enum failure_class class = failure_of_state(state, is_gone);
+    if (primary && strcmp(state, FAILURE_RELAYED) == 0 && strstr(primary, "another role than")) {
+        class = FAILURE_REFUSED; // words of the schema's own trigger
+    }
     bool is_told =
         class == FAILURE_ENGINE || class == FAILURE_AWAY || class == FAILURE_NO_PARTITION;
     failure_set(&pg->failure, class, "%s%s%s%s%s%s%s%s", is_told ? "the engine refused " : "",

@@ -51,6 +51,9 @@ END $$;
 -- Cuts one table, with its rows. Rights of columns are none of a table that is cut.
 CREATE OR REPLACE FUNCTION cut(name text) RETURNS void LANGUAGE plpgsql
   SET search_path = "nvtxt", pg_temp SET citus.enable_unsafe_triggers = on AS $$
+DECLARE
+  known name;
+  named name[] := '{}';
 BEGIN
   IF name <> 'meta' THEN
     PERFORM FROM meta FOR UPDATE;
@@ -63,6 +66,18 @@ BEGIN
     EXECUTE format('REVOKE UPDATE ON %I FROM "nvtxt_ship"', name);
     EXECUTE format('GRANT UPDATE ON %I TO "nvtxt_ship"', name);
   END IF;
+  IF name = 'meta' THEN
+    -- A machine gets the roles that a table names. One that was made before the extension was is
+    -- named by nothing, so it is named for a moment.
+    named := ARRAY(SELECT r.rolname FROM pg_roles AS r WHERE NOT r.rolsuper AND (EXISTS (SELECT FROM
+      pg_roles AS s WHERE s.rolname IN ('nvtxt_ship', 'nvtxt_read') AND s.oid <> r.oid
+      AND pg_has_role(r.oid, s.oid, 'MEMBER')) OR r.rolname IN (SELECT owner FROM stores)
+      OR r.rolname IN (SELECT owner FROM hosts)) AND NOT EXISTS (SELECT FROM pg_class AS c,
+      aclexplode(c.relacl) AS g WHERE c.oid = 'meta'::regclass AND g.grantee = r.oid));
+  END IF;
+  FOREACH known IN ARRAY named LOOP
+    EXECUTE format('GRANT SELECT ON meta TO %I', known);
+  END LOOP;
   IF name IN ('meta', 'hosts', 'stores') THEN
     PERFORM create_reference_table(name);
   ELSIF name = 'cursors' THEN
@@ -70,6 +85,9 @@ BEGIN
   ELSE
     PERFORM create_distributed_table(name, 'store_id', colocate_with := 'cursors');
   END IF;
+  FOREACH known IN ARRAY named LOOP
+    EXECUTE format('REVOKE SELECT ON meta FROM %I', known);
+  END LOOP;
 END $$;
 
 -- After the last table: the keys again.

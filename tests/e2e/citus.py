@@ -16,8 +16,7 @@ from postgres import Postgres, bin_folder
 SHARDS = 4
 SETTINGS = ("shared_preload_libraries = 'citus'", "wal_level = logical", "max_connections = 300",
             "max_prepared_transactions = 300", "max_worker_processes = 32", "citus.shard_count = %d" % SHARDS,
-            "citus.max_cached_conns_per_worker = 1", "citus.recover_2pc_interval = '1s'",
-            "citus.log_remote_commands = off")
+            "citus.recover_2pc_interval = '1s'")
 
 
 def need_citus():
@@ -39,6 +38,8 @@ class Cluster:
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             for node in self.nodes:
+                node.env["PGOPTIONS"] = "-c citus.enable_unsafe_triggers=on"  # for a test's own triggers
+                node.settings.append("citus.local_hostname = '%s'" % node.folder)
                 stack.enter_context(node)
             self.stack = stack.pop_all()
         return self
