@@ -233,6 +233,12 @@ FROM cursors AS c JOIN stores AS s ON s.store_id = c.store_id
 LEFT JOIN (SELECT store_id, sum(greatest(count, 0)) AS lost FROM losses GROUP BY store_id) AS l
   ON l.store_id = c.store_id;
 
+-- Say the store: the tree of each store that is asked for is worked out as a whole.
+CREATE OR REPLACE VIEW tree AS
+SELECT c.store_id, s.host, t.segment, t.row_id, t.parent_segment, t.parent_row, t.depth, t.path
+FROM cursors AS c JOIN stores AS s ON s.store_id = c.store_id
+CROSS JOIN LATERAL tree_of(c.store_id) AS t;
+
 SET LOCAL lock_timeout = DEFAULT;
 
 UPDATE meta SET version = 4, compatible = 4, changed = now();

@@ -10,7 +10,7 @@ import os
 import subprocess
 
 from lib import Skip
-from postgres import Postgres, bin_folder
+from postgres import Postgres, bin_folder, cluster_folders
 
 # Few shards: each is a table on a worker, and each day's partition has as many.
 SHARDS = 4
@@ -88,6 +88,7 @@ def distributed_database(tcp=False):
         atexit.register(end_shared)
     if tcp not in shared:
         shared[tcp] = Cluster(tcp=tcp).__enter__()
+    cluster_folders.update(node.folder for node in shared[tcp].nodes)
     nodes = shared[tcp].make("case%d" % next(numbers))
     server = nodes[0]
     server.nodes = nodes

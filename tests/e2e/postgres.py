@@ -318,6 +318,15 @@ def is_fleet():
     return os.environ.get("NVTXT_TEST_FLEET") == "citus"
 
 
+cluster_folders = set()  # of the servers that are one database then
+
+
+def one_server(why):
+    """For a case that asks or disturbs the server in a way of its own, which several do not have."""
+    if is_fleet():
+        raise Skip("on several machines: " + why)
+
+
 @contextlib.contextmanager
 def database(tcp=False):
     """A database of its own on a server that all cases of a file share. Roles are the server's, so

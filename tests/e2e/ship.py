@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 from lib import DEADLINE, equal, program
-from postgres import is_fleet
+from postgres import cluster_folders
 
 ERROR = "nvtxt-ship: error: "
 HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
@@ -31,7 +31,7 @@ def write(folder, name, text):
 
 def run_ship(*args, env=None, timeout=DEADLINE):
     """Runs nvtxt-ship without a configuration: its status, stdout and stderr."""
-    if is_fleet() and args[:1] == ("init",):
+    if args[:1] == ("init",) and any(folder in arg for arg in args for folder in cluster_folders):
         args += ("--distributed",)
     with tempfile.TemporaryDirectory(prefix="nvtxt-ship-") as empty:
         done = subprocess.run([program("ship", "nvtxt-ship"), *args], stdin=subprocess.DEVNULL,

@@ -167,7 +167,7 @@ def test_a_shipper_can_only_add_rows_of_its_own():
             "DELETE FROM nvtxt.open_ranges", "DELETE FROM nvtxt.cursors", "TRUNCATE nvtxt.segments",
             "UPDATE nvtxt.cursors SET store_id = 2", "SELECT * FROM nvtxt.hosts",
             "INSERT INTO nvtxt.hosts VALUES ('x', 'a')", "SELECT nvtxt.take_host('x')",
-            "SELECT nvtxt.host_owner('b')", "SELECT nextval('nvtxt.stores_store_id_seq')",
+            "SELECT nvtxt.host_owner('b')", "SELECT nextval('nvtxt.store_numbers')",
             "SELECT setval('nvtxt.stores_store_id_seq', 900)",
             "DROP TABLE nvtxt.events", "CREATE TABLE nvtxt.mine (x integer)",
         ]

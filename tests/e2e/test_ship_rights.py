@@ -307,7 +307,7 @@ def test_a_round_goes_on_when_its_rights_change():
         session.ack(6)
         with Shipper(*args, "--interval", "50ms") as shipper:
             wait_for(lambda: server.one("SELECT count(*) FROM nvtxt.open_ranges") == "1", "it is shipped")
-            server.rows("BEGIN; %s; COMMIT" % sql_of("2.sql", "3.sql", "roles.sql"), user="keeper")
+            server.rows("BEGIN; %s; COMMIT" % sql_of("2.sql", "3.sql", "4.sql", "roles.sql"), user="keeper")
             session.send("RangePop, 3\n")
             arrived(server, ["one"])
             wait_for(lambda: shipper.process.poll() is not None or server.one(
