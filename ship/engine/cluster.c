@@ -88,7 +88,9 @@ enum failure_class cluster_open(struct pg **pg, const struct pg_settings *settin
         return class;
     }
     struct cluster found = *cluster;
-    size_t count = pg_hosts(*pg);
+    struct target_words words;
+    size_t count = target_words(&words, settings, failure) ? 0 : words.host_count;
+    target_words_deinit(&words);
     for (one.only = 1; one.only <= count && cluster->is_worker; one.only++) {
         struct failure ignored;
         pg_close(*pg);

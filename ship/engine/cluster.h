@@ -4,7 +4,6 @@
 // and which of its machines. Tables are made and removed on one of them, the coordinator.
 #pragma once
 
-#include "protocol/base/buf.h"
 #include "ship/engine/pg.h"
 
 // The oldest release that this program was run with.

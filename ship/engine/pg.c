@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "protocol/base/buf.h"
 #include "protocol/base/clock.h"
 #include "ship/engine/wait.h"
 
@@ -38,7 +37,6 @@ struct pg {
     struct pg_settings settings;
     struct nvtxt_buf sql; // of the last statement
     struct wait wait;
-    size_t host_count;
     bool lets_finish;
     bool in_copy;
     struct bound bound;
@@ -68,10 +66,6 @@ void pg_say_what(struct pg *pg, const char *format, ...) {
 const char *pg_user(const struct pg *pg) {
     const char *user = PQuser(pg->conn);
     return user ?: "";
-}
-
-size_t pg_hosts(const struct pg *pg) {
-    return pg->host_count;
 }
 
 int pg_socket(const struct pg *pg) {
@@ -194,7 +188,6 @@ static enum failure_class start(struct pg *pg) {
         target_words_deinit(&words);
         return class;
     }
-    pg->host_count = words.host_count;
     pg->conn = PQconnectStartParams(words.keys, words.values, 1);
     target_words_deinit(&words);
     if (!pg->conn) {

@@ -64,7 +64,6 @@ void pg_say_what(struct pg *pg, const char *format, ...) __attribute__((format(p
 // engine alone.
 void pg_let_finish(struct pg *pg);
 
-size_t pg_hosts(const struct pg *pg);     // how many the target gives
 const char *pg_user(const struct pg *pg); // the role
 int pg_socket(const struct pg *pg);
 

@@ -4,7 +4,6 @@
 // is (nvtxt-fleet(7), "SCHEMA"). Each step is a transaction. Nothing here goes down a version.
 #pragma once
 
-#include "protocol/base/buf.h"
 #include "ship/engine/pg.h"
 
 #define SCHEMA_VERSION 4

@@ -206,7 +206,7 @@ static void order_hosts(struct target_words *words, const struct pg_settings *se
                         const char *const lists[3]) {
     size_t order[HOSTS_MOST];
     size_t from = settings->only ? settings->only - 1 : 0;
-    size_t to = settings->only ? settings->only : words->host_count;
+    size_t to = settings->only ?: words->host_count;
     for (size_t i = 0; i < words->host_count; i++) {
         size_t at = i;
         uint64_t own = settings->spread ? weight_of(lists, i, settings->spread) : 0;

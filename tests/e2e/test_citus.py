@@ -41,9 +41,10 @@ def everywhere(nodes, sql):
 def test_each_machine_is_an_entrance():
     with cut_fleet() as nodes, contextlib.ExitStack() as stack:
         daemons = [stack.enter_context(Daemon()) for _ in nodes]
-        # A day is missing for whoever comes through a worker.
-        nodes[0].rows("DROP TABLE " + nodes[0].one("SELECT 'nvtxt.events_' || to_char(%s, 'YYYYMMDD')" % TODAY))
+        day = nodes[0].one("SELECT 'nvtxt.events_' || to_char(%s, 'YYYYMMDD')" % TODAY)
         for number, (node, daemon) in enumerate(reversed(list(zip(nodes, daemons)))):
+            # The day of its rows is missing for each.
+            nodes[0].rows("DROP TABLE IF EXISTS " + day)
             daemon.send(marker("first of %d" % number))
             good("--once", *on_node(node, daemon, "--host", "h%d" % number))
         # Each goes on through another one.

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 
 from lib import DEADLINE, equal, program, run, wait_for
-from postgres import Postgres, database
+from postgres import Postgres, database, one_server
 from ship import good, refused, register, run_ship
 
 TABLES = {
@@ -144,6 +144,7 @@ def test_functions_are_exact():
 
 
 def test_a_shipper_can_only_add_rows_of_its_own():
+    one_server("rows come from a query of its own")
     with database() as server:
         good("init", "--target", server.target())
         server.rows("CREATE ROLE a LOGIN IN ROLE nvtxt_ship; CREATE ROLE b LOGIN IN ROLE "

@@ -6,10 +6,12 @@ import subprocess
 
 from following import arrived, connected, disconnect, fleet, proxied, texts, waiting
 from lib import DEADLINE, equal, run, wait_for
+from postgres import one_server
 from ship import Shipper, good, marker, refused, snapshot
 
 
 def test_one_of_several_ships():
+    one_server("it asks in a way of its own")
     with fleet("--host", "h") as (server, daemon, args):
         daemon.send(marker("a"))
         with Shipper(*args) as first:
@@ -54,6 +56,7 @@ def test_a_lease_is_given_back_while_rounds_fail():
 
 
 def test_a_shipper_that_ends_while_it_waits_for_a_lock_takes_no_lease():
+    one_server("the lock is on another machine")
     with fleet() as (server, daemon, args):
         daemon.send(marker("a"))
         good("--once", *args)

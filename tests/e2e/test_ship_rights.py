@@ -7,7 +7,7 @@ import subprocess
 
 from following import arrived, fleet, texts
 from lib import DEADLINE, Daemon, equal, run, wait_for
-from postgres import database
+from postgres import database, one_server
 from ship import (TODAY, Shipper, compare_store, good, marker, refused, register, role, run_ship,
                   sql_of, version_1)
 
@@ -70,6 +70,7 @@ def remove_days(server):
 
 
 def test_no_right_allows_a_lock_that_others_wait_for():
+    one_server("rights are of tables")
     with database() as server:
         good("init", "--target", server.target())
         role(server, "thief")
@@ -90,6 +91,7 @@ def lock_waits(server):
 
 
 def test_an_open_transaction_stops_no_other_host():
+    one_server("rights are of tables")
     with fleet() as (server, daemon, args), Daemon() as other:
         for name in ("thief", "a"):
             role(server, name)
