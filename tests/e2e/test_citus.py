@@ -41,10 +41,7 @@ def everywhere(nodes, sql):
 def test_each_machine_is_an_entrance():
     with cut_fleet() as nodes, contextlib.ExitStack() as stack:
         daemons = [stack.enter_context(Daemon()) for _ in nodes]
-        day = nodes[0].one("SELECT 'nvtxt.events_' || to_char(%s, 'YYYYMMDD')" % TODAY)
         for number, (node, daemon) in enumerate(reversed(list(zip(nodes, daemons)))):
-            # The day of its rows is missing for each.
-            nodes[0].rows("DROP TABLE IF EXISTS " + day)
             daemon.send(marker("first of %d" % number))
             good("--once", *on_node(node, daemon, "--host", "h%d" % number))
         # Each goes on through another one.
@@ -67,6 +64,16 @@ def test_each_machine_is_an_entrance():
             _, _, said = node.psql("SELECT nvtxt.register_store(gen_random_uuid(), 'h0', '{}', NULL, NULL, "
                                    "NULL, 0, 0, 0, 0, 0, 0, 0)", user="b")
             equal("the host name h0 belongs to another role than b: to a" in said, True, said)
+
+
+def test_a_day_that_is_missing_is_made_through_each_machine():
+    with cut_fleet() as nodes, Daemon() as daemon:
+        for number, node in enumerate(nodes):
+            nodes[0].rows("DROP TABLE " + nodes[0].one("SELECT 'nvtxt.events_' || to_char(%s, 'YYYYMMDD')"
+                                                       % TODAY))
+            daemon.send(marker("%d" % number))
+            good("--once", *on_node(node, daemon))
+            equal(nodes[0].rows("SELECT message FROM nvtxt.timeline"), [("%d" % number,)])
 
 
 def shipping_through(nodes):
