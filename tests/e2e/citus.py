@@ -10,7 +10,7 @@ import os
 import subprocess
 
 from lib import Skip
-from postgres import Postgres, bin_folder, cluster_folders
+from postgres import Postgres, bin_folder, cluster_folders, is_fleet
 
 # Few shards: each is a table on a worker, and each day's partition has as many.
 SHARDS = 4
@@ -38,7 +38,6 @@ class Cluster:
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             for node in self.nodes:
-                node.env["PGOPTIONS"] = "-c citus.enable_unsafe_triggers=on"  # for a test's own triggers
                 node.settings.append("citus.local_hostname = '%s'" % node.folder)
                 stack.enter_context(node)
             self.stack = stack.pop_all()
@@ -87,7 +86,8 @@ def distributed_database(tcp=False):
         need_citus()
         atexit.register(end_shared)
     if tcp not in shared:
-        shared[tcp] = Cluster(tcp=tcp).__enter__()
+        # The usual tests have triggers of their own.
+        shared[tcp] = Cluster(("citus.enable_unsafe_triggers = on",) if is_fleet() else (), tcp).__enter__()
     cluster_folders.update(node.folder for node in shared[tcp].nodes)
     nodes = shared[tcp].make("case%d" % next(numbers))
     server = nodes[0]
