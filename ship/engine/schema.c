@@ -261,6 +261,11 @@ static enum failure_class look(struct pg *pg, const char *name, bool *is_there,
 void schema_add_grant(struct pg *pg, const char *name, struct failure *failure) {
     struct pg_rows *rows = NULL;
     size_t len = strlen(failure->sentence);
+    if (strstr(failure->sentence, "must be superuser")) {
+        snprintf(failure->sentence + len, sizeof(failure->sentence) - len,
+                 ": run it as a superuser");
+        return;
+    }
     if (strcmp(failure->state, "42501") != 0 || pg_rollback(pg) ||
         pg_ask(pg,
                "SELECT coalesce((SELECT format('run it as %1$I, the owner of the schema' || CASE "

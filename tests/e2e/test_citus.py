@@ -208,6 +208,29 @@ def test_what_a_role_may():
                               "sources", "threads"])
 
 
+def test_the_owner_need_not_be_a_superuser():
+    with Cluster() as cluster, Daemon() as daemon:
+        nodes = cluster.make("fleet")
+        server = nodes[0]
+        server.rows("CREATE ROLE keeper LOGIN CREATEROLE; GRANT CREATE ON DATABASE fleet TO keeper")
+        good(*CUT, server.target(user="keeper"))
+        role(server, "a")
+        server.rows("CREATE TABLE nvtxt.events_20200101 (LIKE nvtxt.events); ALTER TABLE nvtxt.events ATTACH "
+                    "PARTITION nvtxt.events_20200101 FOR VALUES FROM ('2020-01-01') TO ('2020-01-02')",
+                    user="keeper")
+        daemon.send(marker("1"))
+        good("--once", *on_node(nodes[1], daemon))
+        good("maintain", "--target", server.target(user="keeper"))
+        equal([node.rows("SELECT relname FROM pg_class WHERE relname ~ '20200101'") for node in nodes],
+              [[], [], []])
+        equal(server.rows("SELECT message FROM nvtxt.timeline", user="keeper"), [("1",)])
+        # Roles that the workers have already, of another database, only a superuser may bring there.
+        other = cluster.make("other")[0]
+        other.rows("GRANT CREATE ON DATABASE other TO keeper")
+        refused(77, "must be superuser to alter superuser roles or change superuser attribute: run it as a "
+                    "superuser", *CUT, other.target(user="keeper"))
+
+
 def of_views(server):
     return [sorted(server.rows("SELECT * FROM nvtxt." + view)) for view in ("timeline", "running", "tree")] + [
         sorted(server.rows("SELECT store_id, host, labels, events, committed, behind_rows, lost FROM "

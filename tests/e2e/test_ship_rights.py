@@ -164,6 +164,7 @@ def test_functions_refuse_what_is_of_others():
 
 
 def test_a_name_of_a_host_belongs_to_a_role():
+    one_server("who waits is seen on one server")
     with fleet() as (server, daemon, args), Daemon() as other:
         target, store = args[:2], ("--store", daemon.store)
         for name in ("a", "b"):
@@ -280,6 +281,7 @@ OF_VERSION_1 = ("SELECT c.shipper FROM nvtxt.cursors AS c WHERE c.store_id = 1 F
 
 
 def test_a_shipper_that_may_not_be_ended_stops_nevertheless():
+    one_server("the roles of a case before are on the workers")
     with database() as server, Daemon() as daemon:
         keeper_of_version_1(server)
         args = ("--target", server.target(user="a"), "--store", daemon.store, "--host", "h")
@@ -301,6 +303,7 @@ def test_a_shipper_that_may_not_be_ended_stops_nevertheless():
 
 def test_a_round_goes_on_when_its_rights_change():
     """The step's text alone, which ends no session and takes no lease back."""
+    one_server("the roles of a case before are on the workers")
     with database() as server, Daemon() as daemon, daemon.session() as session:
         keeper_of_version_1(server)
         args = ("--target", server.target(user="a"), "--store", daemon.store, "--host", "h")
@@ -322,6 +325,7 @@ def acl_sorted(row):
 
 
 def test_a_step_belongs_to_whom_the_schema_belongs():
+    one_server("the roles of a case before are on the workers")
     with database() as server, Daemon() as daemon:
         server.rows("DROP ROLE IF EXISTS keeper; CREATE ROLE keeper LOGIN CREATEROLE; "
                     "GRANT CREATE ON DATABASE %s TO keeper" % server.database)
@@ -339,6 +343,7 @@ def test_a_step_belongs_to_whom_the_schema_belongs():
 
 
 def test_two_that_make_the_schema_at_once():
+    one_server("who waits is seen on one server")
     with database() as server:
         target = server.target()
         with contextlib.ExitStack() as stack:
@@ -366,6 +371,7 @@ INSERT = ("INSERT INTO nvtxt.events (committed, start_ns, end_ns, row_id, global
 
 def test_maintain_ends_what_is_open_for_a_minute():
     """Its own clock counts where it may not see since when a transaction is open; so this takes one."""
+    one_server("it ends the sessions of one server")
     with database() as server:
         server.rows("DROP ROLE IF EXISTS keeper; CREATE ROLE keeper LOGIN CREATEROLE; "
                     "GRANT CREATE ON DATABASE %s TO keeper" % server.database)
