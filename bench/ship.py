@@ -32,6 +32,9 @@ def server_of(top):
         print("left out: %s" % reason, file=sys.stderr)
 
 
+ANOTHER_STORE = "INSERT INTO %s.stores (store_id, store, host) SELECT %s.next_store(), gen_random_uuid(), 'bench'"
+
+
 class Schemas:
     """A schema with empty tables for each turn."""
 
@@ -44,9 +47,8 @@ class Schemas:
         self.kit.run("nvtxt-ship", "init", "--target", self.server.target(), "--schema", self.name,
                      "--no-roles", "--keep-days", 20000)
         # The store of the copied rows is the second one.
-        self.server.rows("INSERT INTO %s.stores (store, host) SELECT gen_random_uuid(), 'bench'; "
-                         "SELECT %s.make_partitions(date '2026-01-01' - 1, current_date)"
-                         % (self.name, self.name))
+        self.server.rows(ANOTHER_STORE % (self.name, self.name) + "; SELECT %s.make_partitions("
+                         "date '2026-01-01' - 1, current_date)" % self.name)
         return self.name
 
     def __exit__(self, kind, value, trace):
@@ -94,13 +96,11 @@ def ship(kit):
                 peak.append(most / 1024)
             for form, path in files.items():
                 with schemas as schema:
-                    server.rows("INSERT INTO %s.stores (store, host) SELECT gen_random_uuid(), "
-                                "'bench'" % schema)
+                    server.rows(ANOTHER_STORE % (schema, schema))
                     found[form].append(kit.events / kit.seconds(
                         psql + ["\\copy %s.events FROM '%s' (FORMAT %s)" % (schema, path, form)]))
             with schemas as schema:
-                server.rows("INSERT INTO %s.stores (store, host) SELECT gen_random_uuid(), 'bench'"
-                            % schema)
+                server.rows(ANOTHER_STORE % (schema, schema))
                 text = "DO $$ DECLARE n bigint := 0; BEGIN WHILE n < %d LOOP INSERT INTO %s.events " \
                        "SELECT * FROM public.rows OFFSET n LIMIT 500; n := n + 500; END LOOP; END $$" \
                        % (min(inserts, 10_000), schema)

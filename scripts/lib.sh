@@ -186,6 +186,7 @@ build() {
 # ---- Tests --------------------------------------------------------------------------------------
 
 passed=0 failed=0 skipped=0
+citus='did not run here (--all runs them)' # of its tests, for the last lines
 
 # The programs of tests are many, and most run for a moment: they are compiled without optimization,
 # and linked by gold, where it is there, which takes a third of the time.
@@ -199,6 +200,10 @@ count_results() {
             END { print n["PASS"] + n["XFAIL"] + 0, n["FAIL"] + n["XPASS"] + n["ERROR"] + 0,
                         n["SKIP"] + 0 }' "$trs")
         passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+        case $trs:$3 in
+        *test_citus*.trs:0) citus=ran ;;
+        *test_citus*.trs:*) citus='were skipped: it is not installed' ;;
+        esac
         [ "$2" = 0 ] && [ $(($1 + $2 + $3)) -gt 0 ] && continue
         [ $(($1 + $2 + $3)) -gt 0 ] || failed=$((failed + 1))
         printf -- '-- %s\n' "${trs%.trs}.log"
@@ -255,8 +260,9 @@ one() {
     fi
 }
 
-# The last line of every test script, and its exit status.
+# The last lines of every test script, and its exit status.
 summary() {
+    [ -z "$citus" ] || printf 'Tests of several machines (Citus) %s\n' "$citus"
     printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
     [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
 }

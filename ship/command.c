@@ -11,6 +11,7 @@
 
 #include "client/common/out_file.h"
 #include "client/common/result_file.h"
+#include "ship/engine/cluster.h"
 #include "ship/session.h"
 #include "ship/tools/sessions.h"
 #include "ship/tools/tools.h"
@@ -21,6 +22,15 @@ static enum outcome open_connection(const struct ship_options *options, struct t
     struct failure failure;
     const struct pg_settings settings = session_settings(options, role);
     return pg_open(pg, &settings, &failure) ? ship_say_failure(term, &failure) : OUTCOME_DONE;
+}
+
+// The same for what is done on one machine of several.
+static enum outcome open_coordinator(const struct ship_options *options, struct term *term,
+                                     struct pg **pg, struct cluster *cluster) {
+    struct failure failure;
+    const struct pg_settings settings = session_settings(options, NULL);
+    return cluster_open(pg, &settings, cluster, &failure) ? ship_say_failure(term, &failure)
+                                                          : OUTCOME_DONE;
 }
 
 static enum outcome print(struct term *term, const struct nvtxt_buf *text) {
@@ -111,14 +121,56 @@ static enum outcome make_schema(struct pg *pg, const struct ship_options *option
     return OUTCOME_DONE;
 }
 
+static void hear_table(const char *table, size_t number, size_t count) {
+    printf("%s: on all machines (%zu of %zu)\n", table, number, count);
+    fflush(stdout);
+}
+
+// Of a new schema nobody wants to know it: there are no rows to wait for.
+// Rights to what has come to the other machines are given last.
+static enum outcome cut_schema(struct pg *pg, const struct ship_options *options,
+                               const struct cluster *cluster, struct term *term) {
+    const char *schema = options->conf.schema;
+    if (cluster->is_old) {
+        char sentence[128];
+        snprintf(sentence, sizeof(sentence),
+                 "Citus %s is older than " CLUSTER_TRIED ", which this program was run with",
+                 cluster->version);
+        warn(sentence);
+    }
+    if (cluster_cut(pg, schema, options->wishes.shards, cluster->has_schema ? hear_table : NULL)) {
+        struct failure failure = *pg_failure(pg);
+        schema_add_grant(pg, schema, &failure);
+        return ship_say_failure(term, &failure);
+    }
+    return make_schema(pg, options, term);
+}
+
+static enum outcome init_with(struct pg *pg, const struct ship_options *options,
+                              const struct cluster *cluster, struct term *term) {
+    struct failure failure;
+    if (options->wishes.distributed && cluster_check(cluster, &failure)) {
+        return ship_say_failure(term, &failure);
+    }
+    enum outcome outcome = make_schema(pg, options, term);
+    if (outcome == OUTCOME_DONE && options->wishes.distributed) {
+        outcome = cut_schema(pg, options, cluster, term);
+    } else if (outcome == OUTCOME_DONE && cluster->has_extension && !cluster->is_cut) {
+        warn("the database has the extension citus, but the schema is on this machine alone: run "
+             "nvtxt-ship init --distributed to have it on all");
+    }
+    return outcome;
+}
+
 static enum outcome init(const struct ship_options *options, struct term *term) {
     struct pg *pg;
+    struct cluster cluster;
     if (options->print) {
         return print_schema(options, term);
     }
-    enum outcome outcome = open_connection(options, term, NULL, &pg);
+    enum outcome outcome = open_coordinator(options, term, &pg, &cluster);
     if (outcome == OUTCOME_DONE && pg) {
-        outcome = make_schema(pg, options, term);
+        outcome = init_with(pg, options, &cluster, term);
         pg_close(pg);
     }
     return outcome;
@@ -212,11 +264,13 @@ static enum outcome maintain(const struct ship_options *options, struct term *te
     struct failure failure;
     struct schema_facts facts;
     struct sessions sessions = {0};
-    enum outcome outcome = open_connection(options, term, NULL, &pg);
+    struct cluster cluster;
+    enum outcome outcome = open_coordinator(options, term, &pg, &cluster);
     if (!pg) {
         return outcome;
     }
     enum failure_class class = schema_check(pg, options->conf.schema, &facts, &failure);
+    facts.is_cut = cluster.is_cut;
     if (class == FAILURE_NONE) {
         class = maintain_run(pg, &facts, options->conf.schema, &sessions);
         failure = *pg_failure(pg);

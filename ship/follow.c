@@ -69,9 +69,9 @@ static void say(const struct loop *loop, enum ship_log_level level, const char *
 
 // A broken store is put aside by the daemon, which begins a new one.
 static bool may_pass(enum failure_class class) {
-    return class == FAILURE_GONE || class == FAILURE_ENGINE || class == FAILURE_STORE ||
-           class == FAILURE_MOVED || class == FAILURE_MEMORY || class == FAILURE_NO_PARTITION ||
-           class == FAILURE_BAD_STORE || class == FAILURE_NO_STORE;
+    return class == FAILURE_GONE || class == FAILURE_ENGINE || class == FAILURE_AWAY ||
+           class == FAILURE_STORE || class == FAILURE_MOVED || class == FAILURE_MEMORY ||
+           class == FAILURE_NO_PARTITION || class == FAILURE_BAD_STORE || class == FAILURE_NO_STORE;
 }
 
 // Waits; a signal ends the wait. A tenth of the delay is left to chance, so that a thousand

@@ -36,7 +36,8 @@ static const char help[] =
     "Brings the rows of a store into a PostgreSQL database, each exactly once.\n"
     "Without a command it follows the store until it is stopped.\n"
     "  init           makes the schema, or brings it up: --keep-days N, --print,\n"
-    "                 --host NAME=ROLE, --no-roles, --no-own-rows, --plain-events\n"
+    "                 --host NAME=ROLE, --no-roles, --no-own-rows, --plain-events,\n"
+    "                 --distributed, --shards N\n"
     "  status         how far this host's store is shipped: --json\n"
     "  metrics        the same for Prometheus: --output FILE\n"
     "  pull           a host's rows as a store: --host NAME, --since TIME,\n"
@@ -85,12 +86,23 @@ static int hear_key(const struct nvtxt_option_value *value) {
     return 0;
 }
 
-static int take_keep_days(const struct nvtxt_option_value *value) {
+static int take_count(const struct nvtxt_option_value *value, int64_t most) {
     size_t digits = strspn(value->text, "0123456789");
     bool good = digits > 0 && digits < 10 && !value->text[digits];
-    int64_t days = good ? strtoll(value->text, NULL, 10) : 0;
-    *(int64_t *)value->field = days;
-    return days >= 1 && days <= SCHEMA_KEEP_DAYS_MAX ? 0 : NVTXT_WRONG;
+    int64_t count = good ? strtoll(value->text, NULL, 10) : 0;
+    *(int64_t *)value->field = count;
+    return count >= 1 && count <= most ? 0 : NVTXT_WRONG;
+}
+
+static int take_keep_days(const struct nvtxt_option_value *value) {
+    return take_count(value, SCHEMA_KEEP_DAYS_MAX);
+}
+
+// More than machines will ever be; a server that has so many tables has no use for more.
+#define SHARDS_MOST 4096
+
+static int take_shards(const struct nvtxt_option_value *value) {
+    return take_count(value, SHARDS_MOST);
 }
 
 static int take_time(const struct nvtxt_option_value *value) {
@@ -135,7 +147,7 @@ static int read_files(struct nvtxt_options *parser) {
 
 #define AT(field) .at = offsetof(struct ship_options, field)
 #define TEXT_OF(number) #number
-#define DAYS_UP_TO(most) "a number from 1 to " TEXT_OF(most)
+#define COUNT_UP_TO(most) "a number from 1 to " TEXT_OF(most)
 
 static const struct nvtxt_option rows[] = {
     {"config", 'c', NVTXT_OPTION_TEXT, AT(file), .early = true},
@@ -147,8 +159,11 @@ static const struct nvtxt_option rows[] = {
     {"no-roles", 0, NVTXT_OPTION_FLAG, AT(wishes.no_roles)},
     {"no-own-rows", 0, NVTXT_OPTION_FLAG, AT(wishes.no_own_rows)},
     {"plain-events", 0, NVTXT_OPTION_FLAG, AT(wishes.plain_events)},
+    {"distributed", 0, NVTXT_OPTION_FLAG, AT(wishes.distributed)},
+    {"shards", 0, NVTXT_OPTION_OTHER, AT(wishes.shards), .take = take_shards,
+     .wanted = COUNT_UP_TO(SHARDS_MOST)},
     {"keep-days", 0, NVTXT_OPTION_OTHER, AT(wishes.keep_days), .take = take_keep_days,
-     .wanted = DAYS_UP_TO(SCHEMA_KEEP_DAYS_MAX)},
+     .wanted = COUNT_UP_TO(SCHEMA_KEEP_DAYS_MAX)},
     {"output", 'o', NVTXT_OPTION_TEXT, AT(output), .wanted = "a file"},
     {"since", 0, NVTXT_OPTION_OTHER, AT(since), .wanted = "a time", .take = take_time},
     {"until", 0, NVTXT_OPTION_OTHER, AT(until), .wanted = "a time", .take = take_time},

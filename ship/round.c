@@ -345,21 +345,32 @@ static enum failure_class ship(struct work *work) {
 }
 
 static enum failure_class make_partitions(struct work *work) {
+    int64_t made = 0;
     bool there = false;
     struct session *session = work->session;
     struct failure why = session->failure;
-    enum failure_class class =
-        failed(work, cursor_make_partitions(session->pg, work->first_ns, work->last_ns, &there));
-    if (class == FAILURE_NONE && !there) {
+    bool is_sure = why.class == FAILURE_NO_PARTITION;
+    enum failure_class class = failed(
+        work, cursor_make_partitions(session->pg, work->first_ns, work->last_ns, &made, &there));
+    if (class == FAILURE_NONE && is_sure && !there) {
         // The function passes over names that are taken.
         size_t len = strlen(why.sentence);
         len -= len > 0 && why.sentence[len - 1] == '.';
         snprintf(why.sentence + len, sizeof(why.sentence) - len,
                  "; a table events_YYYYMMDD of that day may be in the way, which is no partition");
+    }
+    if (class == FAILURE_NONE && (is_sure ? !there : made == 0)) {
         session->failure = why;
         class = session->failure.class = FAILURE_ENGINE;
     }
     return class ?: FAILURE_AGAIN;
+}
+
+// Whether a day may lack its partition: another machine may have said so, in words of its own.
+static bool may_lack_partition(const struct work *work, enum failure_class class) {
+    bool is_relayed = class == FAILURE_ENGINE && work->round->events > 0 &&
+                      strcmp(work->session->failure.state, FAILURE_RELAYED) == 0;
+    return class == FAILURE_NO_PARTITION || is_relayed;
 }
 
 // A right that the role had is gone: the schema was brought up meanwhile, and what this program
@@ -389,5 +400,5 @@ enum failure_class round_run(struct session *session, struct round *round) {
     if (class == FAILURE_REFUSED && was_brought_up(session)) {
         return failure_set(&session->failure, FAILURE_MOVED, "the schema was brought up");
     }
-    return class == FAILURE_NO_PARTITION ? make_partitions(&work) : class;
+    return may_lack_partition(&work, class) ? make_partitions(&work) : class;
 }

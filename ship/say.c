@@ -32,6 +32,7 @@ static enum outcome outcome_of(enum failure_class class) {
         return OUTCOME_PROTOCOL;
     case FAILURE_OTHER:
     case FAILURE_MOVED:
+    case FAILURE_AWAY:
         return OUTCOME_LATER;
     case FAILURE_CLONE:
     case FAILURE_BAD_STORE:

@@ -158,12 +158,15 @@ struct pg_settings session_settings(const struct ship_options *options, const ch
     bool ships = options->command == SHIP_FOLLOW && !options->dry_run;
     bool is_long = options->command == SHIP_INIT || options->command == SHIP_MAINTAIN ||
                    options->command == SHIP_PULL;
+    bool cuts = options->command == SHIP_INIT && options->wishes.distributed;
     int64_t alive_ms = notify_interval_ms();
     return (struct pg_settings){.target = options->conf.target,
                                 .schema = options->conf.schema,
                                 .role = role,
                                 .timeout_ms = options->conf.connect_timeout_ms,
-                                .answer_ms = is_long ? PG_LONG_MS : PG_STATEMENT_MS,
+                                .answer_ms = cuts      ? PG_COPY_ALL_MS
+                                             : is_long ? PG_LONG_MS
+                                                       : PG_STATEMENT_MS,
                                 .stop_fd = signals_fd(),
                                 .end = ships ? end_shipping : end_command,
                                 .alive = alive_ms < INT64_MAX ? notify_alive : NULL,
@@ -195,6 +198,7 @@ static bool give_back(struct session *session) {
 // Whoever ends us leaves little time, and some of it may have been waited away.
 static void connect_briefly(struct session *session) {
     struct pg_settings settings = session_settings(session->options, "ship");
+    settings.spread = session->store;
     int64_t now = nvtxt_monotonic_ms();
     settings.stop_ms =
         session->pg && pg_stop_ms(session->pg) ? pg_stop_ms(session->pg) : now + PG_STOP_MS;
@@ -428,7 +432,8 @@ static enum failure_class check_schema(struct session *session, enum session_pur
 }
 
 enum failure_class session_connect(struct session *session, enum session_purpose purpose) {
-    const struct pg_settings settings = session_settings(session->options, "ship");
+    struct pg_settings settings = session_settings(session->options, "ship");
+    settings.spread = session->store;
     session_disconnect(session);
     session->cursor = (struct cursor){0};
     session->first = (struct store_place){0};

@@ -16,28 +16,48 @@ enum failure_class cursor_begin(struct pg *pg) {
                       "SET LOCAL array_nulls = on");
 }
 
-enum failure_class cursor_read(struct pg *pg, const char *store, struct cursor *cursor) {
+// The number of the store, or 0; whose it is.
+static enum failure_class find_store(struct pg *pg, const char *store, struct cursor *cursor) {
     struct pg_rows *rows;
-    const char *values[] = {store};
-    *cursor = (struct cursor){0};
     enum failure_class class =
         pg_ask(pg,
-               "SELECT c.store_id, c.segment, c.event_row, c.diagnostic_row, c.loss_row, c.batch, "
-               "c.batch_ns, c.base, s.host, (s.owner = session_user)::integer FROM @.stores AS s "
-               "JOIN @.cursors AS c ON "
-               "c.store_id = s.store_id WHERE s.store = $1::uuid",
-               values, 1, &rows);
+               "SELECT s.store_id, s.host, (s.owner = session_user)::integer FROM @.stores AS s "
+               "WHERE s.store = $1::uuid",
+               &store, 1, &rows);
     if (class == FAILURE_NONE && pg_rows_count(rows) > 0) {
         cursor->store_id = pg_int(rows, 0, 0);
-        cursor->is_ours = pg_int(rows, 0, 9) != 0;
-        cursor->place = (struct store_place){.segment = (uint64_t)pg_int(rows, 0, 1),
-                                             .event_row = pg_int(rows, 0, 2),
-                                             .diagnostic_row = pg_int(rows, 0, 3),
-                                             .loss_row = pg_int(rows, 0, 4),
-                                             .batch = pg_int(rows, 0, 5),
-                                             .batch_ns = pg_int(rows, 0, 6),
-                                             .base = pg_int(rows, 0, 7)};
-        snprintf(cursor->host, sizeof(cursor->host), "%s", pg_text(rows, 0, 8));
+        snprintf(cursor->host, sizeof(cursor->host), "%s", pg_text(rows, 0, 1));
+        cursor->is_ours = pg_int(rows, 0, 2) != 0;
+    }
+    pg_rows_free(rows);
+    return class;
+}
+
+// Two statements: the first one asks for a row that every machine has, and with the number that it
+// gives the second one is a question to one machine.
+enum failure_class cursor_read(struct pg *pg, const char *store, struct cursor *cursor) {
+    char id[PG_NUMBER_SIZE];
+    struct pg_rows *rows;
+    *cursor = (struct cursor){0};
+    enum failure_class class = find_store(pg, store, cursor);
+    if (class || cursor->store_id == 0) {
+        return class;
+    }
+    const char *values[] = {pg_number(id, cursor->store_id)};
+    class = pg_ask(pg,
+                   "SELECT c.segment, c.event_row, c.diagnostic_row, c.loss_row, c.batch, "
+                   "c.batch_ns, c.base FROM @.cursors AS c WHERE c.store_id = $1::integer",
+                   values, 1, &rows);
+    if (class || pg_rows_count(rows) == 0) {
+        *cursor = (struct cursor){0};
+    } else {
+        cursor->place = (struct store_place){.segment = (uint64_t)pg_int(rows, 0, 0),
+                                             .event_row = pg_int(rows, 0, 1),
+                                             .diagnostic_row = pg_int(rows, 0, 2),
+                                             .loss_row = pg_int(rows, 0, 3),
+                                             .batch = pg_int(rows, 0, 4),
+                                             .batch_ns = pg_int(rows, 0, 5),
+                                             .base = pg_int(rows, 0, 6)};
     }
     pg_rows_free(rows);
     return class;
@@ -118,13 +138,16 @@ enum failure_class cursor_move(struct pg *pg, int64_t store_id, const struct cur
 #define LAST_DAY "(@.at($2::bigint) AT TIME ZONE 'UTC')::date"
 
 // Others may have made them meanwhile, so what is there counts, not what was made.
-static enum failure_class make_days(struct pg *pg, const char *const *values, bool *there) {
+static enum failure_class make_days(struct pg *pg, const char *const *values, int64_t *made,
+                                    bool *there) {
     struct pg_rows *rows;
     enum failure_class class = pg_ask(pg,
                                       "SELECT @.make_partitions(" FIRST_DAY ", greatest(" LAST_DAY
                                       ", (now() AT TIME ZONE 'UTC')::date + 7))",
-                                      values, 2, NULL);
+                                      values, 2, &rows);
     if (class == 0) {
+        *made = pg_int(rows, 0, 0);
+        pg_rows_free(rows);
         class = pg_ask(pg,
                        "SELECT count(*) FROM generate_series(0, " LAST_DAY " - " FIRST_DAY
                        ") AS n WHERE NOT EXISTS (SELECT FROM pg_inherits AS i JOIN pg_class AS "
@@ -140,11 +163,11 @@ static enum failure_class make_days(struct pg *pg, const char *const *values, bo
 }
 
 enum failure_class cursor_make_partitions(struct pg *pg, int64_t first_ns, int64_t last_ns,
-                                          bool *there) {
+                                          int64_t *made, bool *there) {
     char first[PG_NUMBER_SIZE], last[PG_NUMBER_SIZE];
     const char *values[] = {pg_number(first, first_ns), pg_number(last, last_ns)};
     enum failure_class class = cursor_begin(pg);
-    class = class ?: make_days(pg, values, there);
+    class = class ?: make_days(pg, values, made, there);
     class = class ?: pg_run(pg, "COMMIT");
     if (class) {
         pg_rollback(pg); // keeps the failure
@@ -206,7 +229,8 @@ static const char missing_right[] =
     "has_any_column_privilege('@.cursors', 'INSERT')), ('UPDATE', '', 'stores', "
     "has_any_column_privilege('@.stores', 'UPDATE')), ('DELETE', '', 'open_ranges', "
     "has_table_privilege('@.open_ranges', 'DELETE')), ('SELECT', 'SEQUENCE ', "
-    "'stores_store_id_seq', has_sequence_privilege('@.stores_store_id_seq', 'SELECT'))) AS p "
+    "'stores_store_id_seq', has_sequence_privilege(to_regclass('@.stores_store_id_seq'), "
+    "'SELECT'))) AS p "
     "(what, kind, name, has) WHERE $2::integer < 2 AND NOT p.has) AS a LIMIT 1) AS m ON true "
     "LEFT JOIN pg_roles AS r ON r.rolname = $1::text || '_ship'";
 

@@ -50,9 +50,9 @@ struct cursor_step {
 enum failure_class cursor_move(struct pg *pg, int64_t store_id, const struct cursor_step *step);
 
 // Makes the partitions for rows that were committed from `first_ns` to `last_ns`, and seven days
-// ahead. `*there`: there is one for each of these days.
+// ahead: `*made` of them. `*there`: there is one for each of these days.
 enum failure_class cursor_make_partitions(struct pg *pg, int64_t first_ns, int64_t last_ns,
-                                          bool *there);
+                                          int64_t *made, bool *there);
 
 // Whether this role reads the rows of all hosts.
 enum failure_class cursor_reads_all(struct pg *pg, bool *all);

@@ -35,9 +35,11 @@ enum failure_class failure_of_state(const char *state, bool is_gone) {
     } classes[] = {
         {"28", FAILURE_REFUSED},      {"42501", FAILURE_REFUSED},   {"3D000", FAILURE_REFUSED},
         {"42P01", FAILURE_NO_SCHEMA}, {"3F000", FAILURE_NO_SCHEMA}, {"23514", FAILURE_NO_PARTITION},
+        {"08", FAILURE_AWAY},
     };
     for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
-        if (strncmp(state, classes[i].prefix, strlen(classes[i].prefix)) == 0) {
+        if (strncmp(state, classes[i].prefix, strlen(classes[i].prefix)) == 0 &&
+            !(is_gone && classes[i].class == FAILURE_AWAY)) {
             return classes[i].class;
         }
     }

@@ -13,6 +13,7 @@ enum failure_class {
     FAILURE_PASSWORD,     // there is a password in the connection string
     FAILURE_GONE,         // no connection: tried again
     FAILURE_ENGINE,       // the engine refused a statement: tried again, on a new connection
+    FAILURE_AWAY,         // another machine of the engine cannot be reached: tried again
     FAILURE_NO_PARTITION, // of events, for a row's day: it is made, and the round begins anew
     FAILURE_REFUSED,      // password, certificate, role
     FAILURE_NO_SCHEMA,    // run nvtxt-ship init
@@ -31,6 +32,8 @@ enum failure_class {
 
 #define FAILURE_SENTENCE 1024
 #define FAILURE_LOCK_TIMEOUT "55P03" // a SQLSTATE
+// That of a COPY for whatever another machine of the engine said: only words tell what it is.
+#define FAILURE_RELAYED "XX000"
 
 struct failure {
     enum failure_class class;

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "protocol/base/buf.h"
 #include "protocol/base/clock.h"
 #include "ship/engine/wait.h"
 
@@ -184,11 +183,13 @@ static void ignore_notice(void *context, const PGresult *result) {
 
 static enum failure_class start(struct pg *pg) {
     struct target_words words;
-    enum failure_class class = target_words(&words, pg->settings.target, &pg->failure);
+    enum failure_class class = target_words(&words, &pg->settings, &pg->failure);
     if (class) {
+        target_words_deinit(&words);
         return class;
     }
     pg->conn = PQconnectStartParams(words.keys, words.values, 1);
+    target_words_deinit(&words);
     if (!pg->conn) {
         return pg_fail_memory(pg);
     }
@@ -313,7 +314,11 @@ static enum failure_class refused(struct pg *pg, const PGresult *result) {
         return broken(pg);
     }
     enum failure_class class = failure_of_state(state, is_gone);
-    bool is_told = class == FAILURE_ENGINE || class == FAILURE_NO_PARTITION;
+    if (primary && strcmp(state, FAILURE_RELAYED) == 0 && strstr(primary, "another role than")) {
+        class = FAILURE_REFUSED; // words of the schema's own trigger
+    }
+    bool is_told =
+        class == FAILURE_ENGINE || class == FAILURE_AWAY || class == FAILURE_NO_PARTITION;
     failure_set(&pg->failure, class, "%s%s%s%s%s%s%s%s", is_told ? "the engine refused " : "",
                 is_told ? pg->what : "", is_told ? ": " : "", primary ?: "for no reason",
                 detail ? ": " : "", detail ?: "", is_told && hint ? "; " : "",

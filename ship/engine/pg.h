@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "protocol/base/buf.h"
 #include "ship/engine/failure.h"
 
 struct pg;
@@ -24,11 +25,15 @@ struct pg_rows;
 
 #define PG_STATEMENT_MS 75000 // longer than the limit of 60 s that the server has for a round
 #define PG_LONG_MS 3600000    // for a statement that looks at all rows, or waits for others
+#define PG_COPY_ALL_MS (INT64_C(30) * 24 * 3600000) // for one that writes all rows anew
 #define PG_STOP_MS 2000
 
 // How to connect. The texts are borrowed for as long as the connection lives.
 struct pg_settings {
     const char *target; // libpq's key words or URI; "": its environment
+    const char *spread; // of several hosts in the target the order is one that this text decides;
+                        // NULL: as they stand
+    size_t only;        // of several hosts this one, counted from 1; 0: all
     const char *schema; // of lower case letters, digits and _
     const char *role; // the end of the role's name that the work needs: "ship", "read"; NULL: none
     int64_t timeout_ms; // until it is connected
@@ -119,13 +124,21 @@ enum failure_class target_check(const char *target, struct failure *failure);
 
 // The key words to connect with, as PQconnectStartParams() takes them, where dbname is expanded.
 struct target_words {
-    const char *keys[8], *values[8]; // a NULL after the last
+    const char *keys[12], *values[12]; // a NULL after the last
     size_t count;
+    // Hosts, addresses and ports in the order of `spread`, or the only one; empty: as in the
+    // target.
+    struct nvtxt_buf hosts[3];
+    size_t host_count; // of the target
     // A password file that others may use, so that libpq would warn and not read it; with a / after
     // it, and "" when there is none. It is not given to libpq.
     char open_file[PATH_MAX];
 };
 
-// `target` is borrowed for as long as the words are used.
-enum failure_class target_words(struct target_words *words, const char *target,
+// The target of `settings` is borrowed for as long as the words are used. Where it gives several
+// hosts, they stand in an order that `spread` decides: so stores spread over the nodes of a
+// database, each has its next one, and one node more moves few. Needs target_words_deinit() in any
+// case.
+enum failure_class target_words(struct target_words *words, const struct pg_settings *settings,
                                 struct failure *failure);
+void target_words_deinit(struct target_words *words);

@@ -13,17 +13,17 @@ enum failure_class cursor_refuse(struct pg *pg, const char *store, struct failur
 // A store that was not added is one that was added meanwhile, or one that row security hides.
 static enum failure_class look_for_other(struct pg *pg, const char *store,
                                          struct failure *failure) {
-    struct pg_rows *rows;
-    enum failure_class class =
-        pg_ask(pg,
-               "SELECT c.store_id FROM @.stores AS s LEFT JOIN @.cursors AS c ON c.store_id = "
-               "s.store_id WHERE s.store = $1::uuid",
-               &store, 1, &rows);
+    struct cursor cursor;
+    struct pg_rows *rows = NULL;
+    enum failure_class class = cursor_read(pg, store, &cursor);
+    if (class == FAILURE_NONE && cursor.store_id == 0) {
+        class = pg_ask(pg, "SELECT FROM @.stores AS s WHERE s.store = $1::uuid", &store, 1, &rows);
+    }
     if (class) {
         *failure = *pg_failure(pg);
-    } else if (pg_rows_count(rows) == 0) {
+    } else if (rows && pg_rows_count(rows) == 0) {
         class = cursor_refuse(pg, store, failure);
-    } else if (!pg_text(rows, 0, 0)) {
+    } else if (rows) {
         class = failure_set(failure, FAILURE_NOT_OURS,
                             "the store %s has no row in cursors: how far it is shipped is not "
                             "known",

@@ -14,6 +14,7 @@
 #define PARTITIONED "\n  PARTITION BY RANGE (committed)"
 #define TRIGGER_BEGINS "-- own_rows begins\n"
 #define TRIGGER_ENDS "-- own_rows ends\n"
+#define CUT_BEGINS "-- cut begins\n"
 #define LOGS_BEGINS "-- logs begins\n"
 #define LOGS_ENDS "-- logs ends\n"
 #define TIMELINE_BEGINS "-- timeline begins\n"
@@ -79,6 +80,9 @@ static void add_steps(struct nvtxt_buf *sql, const char *name, const struct sche
     if (version < 3) {
         add_named(sql, schema_text_3, schema_text_3 + strlen(schema_text_3), name);
     }
+    if (version < 4) {
+        add_named(sql, schema_text_4, schema_text_4 + strlen(schema_text_4), name);
+    }
 }
 
 // What is between two comments.
@@ -140,9 +144,31 @@ static void add_partitions(struct nvtxt_buf *sql, const char *name) {
                               "(now() AT TIME ZONE 'UTC')::date + 7);\nCOMMIT;\n");
 }
 
+static void add_shards(struct nvtxt_buf *sql, int64_t shards) {
+    if (shards > 0) {
+        nvtxt_buf_add_pair_int(sql, "SET citus.shard_count = ", shards);
+        nvtxt_buf_add_string(sql, ";\n");
+    }
+}
+
+void schema_write_cut(struct nvtxt_buf *sql, const char *name, int64_t shards) {
+    const char *end = strstr(schema_text_distributed, CUT_BEGINS);
+    add_shards(sql, shards);
+    nvtxt_buf_add_string(sql, "SET statement_timeout = 0; SET lock_timeout = '60s';\nBEGIN;\n");
+    add_named(sql, schema_text_distributed,
+              end ?: schema_text_distributed + strlen(schema_text_distributed), name);
+    nvtxt_buf_add_string(sql, "COMMIT;\n");
+    nvtxt_buf_add(sql, "", 1);
+}
+
 void schema_write(struct nvtxt_buf *sql, const char *name, const struct schema_wishes *wishes) {
     nvtxt_buf_add_string(sql, "BEGIN;\n");
     add_steps(sql, name, wishes, 0);
+    if (wishes->distributed) {
+        add_shards(sql, wishes->shards);
+        add_named(sql, schema_text_distributed,
+                  schema_text_distributed + strlen(schema_text_distributed), name);
+    }
     add_rest(sql, name, wishes);
     add_partitions(sql, name);
 }
@@ -235,6 +261,11 @@ static enum failure_class look(struct pg *pg, const char *name, bool *is_there,
 void schema_add_grant(struct pg *pg, const char *name, struct failure *failure) {
     struct pg_rows *rows = NULL;
     size_t len = strlen(failure->sentence);
+    if (strstr(failure->sentence, "must be superuser")) {
+        snprintf(failure->sentence + len, sizeof(failure->sentence) - len,
+                 ": run it as a superuser");
+        return;
+    }
     if (strcmp(failure->state, "42501") != 0 || pg_rollback(pg) ||
         pg_ask(pg,
                "SELECT coalesce((SELECT format('run it as %1$I, the owner of the schema' || CASE "

@@ -156,7 +156,108 @@ static void find_open_file(struct target_words *words, const PQconninfoOption *o
     strcpy(words->open_file + (is_open ? strlen(words->open_file) : 0), is_open ? "/" : "");
 }
 
-static int secure(struct target_words *words, const PQconninfoOption *own) {
+// ---- Several hosts ------------------------------------------------------------------------------
+
+#define HOSTS_MOST 64
+
+static const char *const host_words[] = {"host", "hostaddr", "port"};
+
+// Item `index` of a list; a list of one item is that of all.
+static struct nvtxt_slice item_of(const char *list, size_t index) {
+    bool has_one = !has(list, ',');
+    for (size_t i = 0; i < index && !has_one; i++) {
+        list += strcspn(list, ",");
+        list += *list == ',';
+    }
+    return (struct nvtxt_slice){list, strcspn(list, ",")};
+}
+
+// FNV-1a.
+static uint64_t hash(uint64_t sum, struct nvtxt_slice text) {
+    for (size_t i = 0; i < text.len; i++) {
+        sum = (sum ^ (unsigned char)text.data[i]) * UINT64_C(1099511628211);
+    }
+    return sum;
+}
+
+// How much a store is for a host: each store has an order of its own, which the others of the list
+// do not change.
+static uint64_t weight_of(const char *const lists[3], size_t index, const char *spread) {
+    uint64_t sum = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < 3; i++) {
+        sum = hash(sum, lists[i] ? item_of(lists[i], index) : nvtxt_slice_of(""));
+        sum = hash(sum, nvtxt_slice_of(","));
+    }
+    sum = hash(sum, nvtxt_slice_of(spread));
+    return (sum ^ sum >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static size_t count_hosts(const char *const lists[3]) {
+    const char *list = lists[1] ?: lists[0];
+    size_t count = 1;
+    for (const char *at = list ?: ""; *at; at++) {
+        count += *at == ',';
+    }
+    return count;
+}
+
+// Writes the hosts as they shall be tried. Lists that do not fit are left to libpq.
+static void order_hosts(struct target_words *words, const struct pg_settings *settings,
+                        const char *const lists[3]) {
+    size_t order[HOSTS_MOST];
+    size_t from = settings->only ? settings->only - 1 : 0;
+    size_t to = settings->only ?: words->host_count;
+    for (size_t i = 0; i < words->host_count; i++) {
+        size_t at = i;
+        uint64_t own = settings->spread ? weight_of(lists, i, settings->spread) : 0;
+        for (;
+             settings->spread && at > 0 && weight_of(lists, order[at - 1], settings->spread) < own;
+             at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+    }
+    for (size_t list = 0; list < 3; list++) {
+        for (size_t i = from; lists[list] && i < to; i++) {
+            struct nvtxt_slice item = item_of(lists[list], order[i]);
+            nvtxt_buf_add_string(&words->hosts[list], i > from ? "," : "");
+            nvtxt_buf_add(&words->hosts[list], item.data, item.len);
+        }
+        nvtxt_buf_add(&words->hosts[list], "", lists[list] ? 1 : 0);
+    }
+}
+
+static void choose_hosts(struct target_words *words, const struct pg_settings *settings,
+                         const PQconninfoOption *own, const PQconninfoOption *usual) {
+    const char *lists[3];
+    bool fits = true;
+    for (size_t i = 0; i < 3; i++) {
+        const char *list = effective(own, usual, host_words[i]);
+        lists[i] = list && *list ? list : NULL;
+    }
+    words->host_count = count_hosts(lists);
+    for (size_t i = 0; i < 3; i++) {
+        const char *const one[3] = {lists[i]};
+        size_t count = count_hosts(one);
+        bool is_for_all = !lists[i] || (i == 2 && count == 1);
+        fits = fits && (is_for_all || count == words->host_count);
+    }
+    bool chooses = settings->spread || settings->only;
+    if (chooses && fits && words->host_count > 1 && words->host_count <= HOSTS_MOST) {
+        order_hosts(words, settings, lists);
+    }
+}
+
+void target_words_deinit(struct target_words *words) {
+    for (size_t i = 0; i < 3; i++) {
+        nvtxt_buf_deinit(&words->hosts[i]);
+    }
+}
+
+// ---- The words ----------------------------------------------------------------------------------
+
+static int secure(struct target_words *words, const struct pg_settings *settings,
+                  const PQconninfoOption *own) {
     int added = getenv("PGSSLMODE") ? 0 : setenv("PGSSLMODE", "verify-full", 1) == 0 ? 1 : -1;
     PQconninfoOption *usual = added < 0 ? NULL : usual_of(own);
     if (!usual) {
@@ -178,6 +279,7 @@ static int secure(struct target_words *words, const PQconninfoOption *own) {
         r = setenv("PGSSLROOTCERT", bundle, 1);
     }
     find_open_file(words, own, usual);
+    choose_hosts(words, settings, own, usual);
     PQconninfoFree(usual);
     return r ? nvtxt_origin(-ENOMEM) : 0;
 }
@@ -187,14 +289,14 @@ static void add_word(struct target_words *words, const char *key, const char *va
     words->values[words->count++] = value;
 }
 
-enum failure_class target_words(struct target_words *words, const char *target,
+enum failure_class target_words(struct target_words *words, const struct pg_settings *settings,
                                 struct failure *failure) {
-    PQconninfoOption *own = parse(target, failure);
+    *words = (struct target_words){0};
+    PQconninfoOption *own = parse(settings->target, failure);
     if (!own) {
         return failure->class;
     }
-    *words = (struct target_words){0};
-    add_word(words, "dbname", target);
+    add_word(words, "dbname", settings->target);
     add_word(words, "fallback_application_name", "nvtxt-ship");
     add_word(words, "client_encoding", "UTF8");
     if (!value_of(own, "keepalives_idle")) {
@@ -203,8 +305,14 @@ enum failure_class target_words(struct target_words *words, const char *target,
     if (!value_of(own, "tcp_user_timeout")) {
         add_word(words, "tcp_user_timeout", "30000");
     }
-    int r = secure(words, own);
+    int r = secure(words, settings, own);
     PQconninfoFree(own);
+    for (size_t i = 0; i < 3; i++) {
+        r = r ?: nvtxt_buf_failed(&words->hosts[i]) ? nvtxt_origin(-ENOMEM) : 0;
+        if (r == 0 && words->hosts[i].len > 0) {
+            add_word(words, host_words[i], words->hosts[i].data);
+        }
+    }
     if (r == 0 && *words->open_file) {
         add_word(words, "passfile", words->open_file);
     }

@@ -61,7 +61,7 @@ enum failure_class small_own_loss(struct small *small, int64_t segment, int64_t 
     arrays_set_int(arrays, count);
     return run_statement(
         small, "INSERT INTO @.losses (store_id, segment, row_id, at, reason, count) VALUES "
-               "($1::integer, $2::bigint, $3::bigint, clock_timestamp(), $4, $5::bigint) "
+               "($1::integer, $2::bigint, $3::bigint, statement_timestamp(), $4, $5::bigint) "
                "ON CONFLICT DO NOTHING");
 }
 
@@ -136,6 +136,10 @@ static void add_category(struct arrays *arrays, const void *at) {
     arrays_text_or_empty(arrays, row->name);
 }
 
+// That the rows are of the store is taken from its cursor, a row of the same machine: where tables
+// are cut by the store, the statement stays on that machine.
+#define OF_STORE ", @.cursors AS c WHERE c.store_id = $1::integer "
+
 // Of sources, a row of an older segment never replaces that of a newer one.
 static const struct {
     struct arrays *(*begin)(struct small *small);
@@ -146,31 +150,31 @@ static const struct {
     [STORE_FOLLOW_DIAGNOSTICS] =
         {for_segment, add_diagnostic, sizeof(struct store_follow_diagnostic),
          "INSERT INTO @.diagnostics (store_id, segment, row_id, source_id, line, col, "
-         "severity, stage, code, message, excerpt, at) SELECT $1::integer, $2::bigint, "
+         "severity, stage, code, message, excerpt, at) SELECT c.store_id, $2::bigint, "
          "r.row_id, r.source_id, r.line, r.col, r.severity, r.stage, r.code, r.message, "
          "r.excerpt, @.at(r.ns) FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], "
          "$6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], "
          "$12::bigint[]) AS r (row_id, source_id, line, col, severity, stage, code, "
-         "message, excerpt, ns) ON CONFLICT DO NOTHING"},
+         "message, excerpt, ns)" OF_STORE "ON CONFLICT DO NOTHING"},
     [STORE_FOLLOW_LOSSES] =
         {for_segment, add_loss, sizeof(struct store_follow_loss),
          "INSERT INTO @.losses (store_id, segment, row_id, at, source_id, uid, pid, "
-         "reason, count) SELECT $1::integer, $2::bigint, r.row_id, @.at(r.ns), "
+         "reason, count) SELECT c.store_id, $2::bigint, r.row_id, @.at(r.ns), "
          "r.source_id, r.uid, r.pid, r.reason, r.count FROM unnest($3::bigint[], "
          "$4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], "
-         "$9::bigint[]) AS r (row_id, ns, source_id, uid, pid, reason, count) "
+         "$9::bigint[]) AS r (row_id, ns, source_id, uid, pid, reason, count) " OF_STORE
          "ON CONFLICT DO NOTHING"},
     [STORE_FOLLOW_KEYS] =
         {for_segment, add_range, sizeof(struct store_follow_key),
          "INSERT INTO @.range_keys (store_id, segment, row_id, source_id, key, parent) SELECT "
-         "$1::integer, $2::bigint, r.row_id, r.source_id, r.key, r.parent FROM "
+         "c.store_id, $2::bigint, r.row_id, r.source_id, r.key, r.parent FROM "
          "unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[]) AS r (row_id, source_id, "
-         "key, parent) ON CONFLICT DO NOTHING"},
+         "key, parent)" OF_STORE "ON CONFLICT DO NOTHING"},
     [STORE_FOLLOW_SOURCES] =
         {for_segment, add_source, sizeof(struct store_follow_source),
          "INSERT INTO @.sources AS s (store_id, segment, source_id, kind, session, name, "
          "display_name, peer_comm, ended, peer_pid, peer_uid, peer_gid, opened, closed, lines, "
-         "events, warnings, errors, first_ns, last_ns) SELECT $1::integer, $2::bigint, "
+         "events, warnings, errors, first_ns, last_ns) SELECT c.store_id, $2::bigint, "
          "r.source_id, r.kind, r.session, r.name, r.display_name, r.peer_comm, r.ended, "
          "r.peer_pid, r.peer_uid, r.peer_gid, @.at(r.opened), @.at(r.closed), r.lines, r.events, "
          "r.warnings, r.errors, r.first_ns, r.last_ns FROM unnest($3::bigint[], $4::text[], "
@@ -178,7 +182,7 @@ static const struct {
          "$11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], "
          "$16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[]) AS r "
          "(source_id, kind, session, name, display_name, peer_comm, ended, peer_pid, peer_uid, "
-         "peer_gid, opened, closed, lines, events, warnings, errors, first_ns, last_ns) "
+         "peer_gid, opened, closed, lines, events, warnings, errors, first_ns, last_ns) " OF_STORE
          "ON CONFLICT (store_id, source_id) DO UPDATE SET segment = excluded.segment, "
          "kind = excluded.kind, session = excluded.session, name = excluded.name, "
          "display_name = excluded.display_name, peer_comm = excluded.peer_comm, "
@@ -189,26 +193,27 @@ static const struct {
          "WHERE s.segment <= excluded.segment"},
     [STORE_FOLLOW_DOMAINS] =
         {for_store, add_domain, sizeof(struct store_follow_domain),
-         "INSERT INTO @.domains (store_id, domain_id, name) SELECT $1::integer, r.id, "
-         "r.name FROM unnest($2::bigint[], $3::text[]) AS r (id, name) "
+         "INSERT INTO @.domains (store_id, domain_id, name) SELECT c.store_id, r.id, "
+         "r.name FROM unnest($2::bigint[], $3::text[]) AS r (id, name) " OF_STORE
          "ON CONFLICT (store_id, domain_id) DO UPDATE SET name = excluded.name"},
     [STORE_FOLLOW_PROCESSES] =
         {for_segment, add_name, sizeof(struct store_follow_name),
-         "INSERT INTO @.processes (store_id, segment, pid, name) SELECT $1::integer, "
-         "$2::bigint, r.id, r.name FROM unnest($3::bigint[], $4::text[]) AS r (id, name) "
+         "INSERT INTO @.processes (store_id, segment, pid, name) SELECT c.store_id, "
+         "$2::bigint, r.id, r.name FROM unnest($3::bigint[], $4::text[]) AS r (id, name) " OF_STORE
          "ON CONFLICT (store_id, segment, pid) DO UPDATE SET name = excluded.name"},
     [STORE_FOLLOW_THREADS] =
         {for_segment, add_name, sizeof(struct store_follow_name),
          "INSERT INTO @.threads (store_id, segment, global_tid, name) SELECT "
-         "$1::integer, $2::bigint, r.id, r.name FROM unnest($3::bigint[], $4::text[]) AS "
-         "r (id, name) ON CONFLICT (store_id, segment, global_tid) DO UPDATE SET "
+         "c.store_id, $2::bigint, r.id, r.name FROM unnest($3::bigint[], $4::text[]) AS "
+         "r (id, name)" OF_STORE "ON CONFLICT (store_id, segment, global_tid) DO UPDATE SET "
          "name = excluded.name"},
     [STORE_FOLLOW_CATEGORIES] =
         {for_segment, add_category, sizeof(struct store_follow_category),
          "INSERT INTO @.categories (store_id, segment, domain_id, pid, category, name) "
-         "SELECT $1::integer, $2::bigint, r.domain_id, r.pid, r.category, r.name FROM "
+         "SELECT c.store_id, $2::bigint, r.domain_id, r.pid, r.category, r.name FROM "
          "unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::text[]) AS r (domain_id, "
-         "pid, category, name) ON CONFLICT (store_id, segment, domain_id, pid, category) "
+         "pid, category, name)" OF_STORE
+         "ON CONFLICT (store_id, segment, domain_id, pid, category) "
          "DO UPDATE SET name = excluded.name"},
 };
 
@@ -224,9 +229,9 @@ static enum failure_class add_logs(struct small *small, const struct store_follo
         }
     }
     return has_some
-               ? run_statement(small,
-                               "INSERT INTO @.logs (store_id, source_id) SELECT $1::integer, "
-                               "r.id FROM unnest($2::bigint[]) AS r (id) ON CONFLICT DO NOTHING")
+               ? run_statement(small, "INSERT INTO @.logs (store_id, source_id) SELECT c.store_id, "
+                                      "r.id FROM unnest($2::bigint[]) AS r (id)" OF_STORE
+                                      "ON CONFLICT DO NOTHING")
                : FAILURE_NONE;
 }
 
@@ -243,11 +248,12 @@ static enum failure_class add_parents(struct small *small, const struct store_fo
             arrays_next_row(arrays);
         }
     }
-    return has_some ? run_statement(small, "INSERT INTO @.source_parents (store_id, source_id, "
-                                           "parent) SELECT $1::integer, r.id, r.parent FROM "
-                                           "unnest($2::bigint[], $3::text[]) AS r (id, parent) "
-                                           "ON CONFLICT DO NOTHING")
-                    : FAILURE_NONE;
+    return has_some
+               ? run_statement(small, "INSERT INTO @.source_parents (store_id, source_id, "
+                                      "parent) SELECT c.store_id, r.id, r.parent FROM "
+                                      "unnest($2::bigint[], $3::text[]) AS r (id, parent) " OF_STORE
+                                      "ON CONFLICT DO NOTHING")
+               : FAILURE_NONE;
 }
 
 // What stands in tables of its own.
@@ -348,9 +354,9 @@ enum failure_class small_open_ranges(struct small *small, const struct store_fol
     }
     return run_statement(
         small, "INSERT INTO @.open_ranges (store_id, source_id, seq, global_tid, event_type, "
-               "start_ns, domain_id, category, color, text) SELECT $1::integer, r.* FROM "
+               "start_ns, domain_id, category, color, text) SELECT c.store_id, r.* FROM "
                "unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::bigint[], "
-               "$7::bigint[], $8::bigint[], $9::bigint[], $10::text[]) AS r ON CONFLICT "
+               "$7::bigint[], $8::bigint[], $9::bigint[], $10::text[]) AS r" OF_STORE "ON CONFLICT "
                "(store_id, source_id, seq) DO UPDATE SET global_tid = excluded.global_tid, "
                "event_type = excluded.event_type, start_ns = excluded.start_ns, "
                "domain_id = excluded.domain_id, category = excluded.category, "

@@ -17,10 +17,31 @@
 
 enum step { ATTACHED, PENDING, DETACHED };
 
-static enum failure_class remove_day(struct pg *pg, const char *name, enum step step) {
+// On several machines at once: there is no DETACH ... CONCURRENTLY there. A limit is handed on to
+// the others as the text of its statement, so it is one of its own.
+static enum failure_class remove_cut_day(struct pg *pg, const char *name) {
+    char drop[128];
+    snprintf(drop, sizeof(drop), "DROP TABLE @.%s", name);
+    const char *const statements[] = {"BEGIN", "SET LOCAL citus.propagate_set_commands = 'local'",
+                                      "SET LOCAL lock_timeout = '5s'", drop, "COMMIT"};
+    enum failure_class class = FAILURE_NONE;
+    for (size_t i = 0; class == FAILURE_NONE && i < sizeof(statements) / sizeof(statements[0]);
+         i++) {
+        class = pg_run(pg, statements[i]);
+    }
+    if (class) {
+        pg_rollback(pg); // keeps the failure
+    }
+    return class;
+}
+
+static enum failure_class remove_day(struct pg *pg, const char *name, enum step step, bool is_cut) {
     char sql[256];
     enum failure_class class = FAILURE_NONE;
     pg_say_what(pg, "to remove the partition %s", name);
+    if (is_cut) {
+        return remove_cut_day(pg, name);
+    }
     if (step != DETACHED) {
         snprintf(sql, sizeof(sql), "ALTER TABLE @.events DETACH PARTITION @.%s %s", name,
                  step == PENDING ? "FINALIZE" : "CONCURRENTLY");
@@ -50,10 +71,10 @@ static enum failure_class list_days(struct pg *pg, struct pg_rows **rows, int64_
     return class;
 }
 
-static enum failure_class remove_listed(struct pg *pg, const struct pg_rows *rows) {
+static enum failure_class remove_listed(struct pg *pg, const struct pg_rows *rows, bool is_cut) {
     enum failure_class class = FAILURE_NONE;
     for (size_t i = 0; class == FAILURE_NONE && i < pg_rows_count(rows); i++) {
-        class = remove_day(pg, pg_text(rows, i, 0), (enum step)pg_int(rows, i, 1));
+        class = remove_day(pg, pg_text(rows, i, 0), (enum step)pg_int(rows, i, 1), is_cut);
     }
     return class;
 }
@@ -66,7 +87,7 @@ static bool may_be_of_another(const struct pg *pg) {
 }
 
 // What fails because another maintain is at it leaves less work than before, now or soon.
-static enum failure_class remove_days(struct pg *pg) {
+static enum failure_class remove_days(struct pg *pg, bool is_cut) {
     enum failure_class failed = FAILURE_NONE;
     int64_t work, before = INT64_MAX;
     for (int tries = 0;; before = work) {
@@ -77,7 +98,7 @@ static enum failure_class remove_days(struct pg *pg) {
             pg_rows_free(rows);
             return class ?: failed;
         }
-        failed = remove_listed(pg, rows);
+        failed = remove_listed(pg, rows, is_cut);
         pg_rows_free(rows);
         if (failed == FAILURE_NONE || !may_be_of_another(pg)) {
             return failed;
@@ -106,7 +127,7 @@ static enum failure_class run_all(struct pg *pg, const struct schema_facts *fact
                    "(now() AT TIME ZONE 'UTC')::date + 7)");
     pg_say_what(pg, "to say which days are old");
     if (!facts->plain_events) {
-        class = class ?: remove_days(pg);
+        class = class ?: remove_days(pg, facts->is_cut);
         pg_say_what(pg, "to remove the segments of old days");
         class = class ?: remove_segments(pg);
     }

@@ -12,7 +12,8 @@
 
 #define LISTED_MOST 3 // of the sessions that a sentence names
 
-// Whose role ships into the schema $1: a member of its role, or the owner of a store. The owner of
+// Whose role ships into the schema $1: a member of its role, or one of $2, the owners of stores;
+// these are asked for alone: a row of stores is of several machines, a session of one. The owner of
 // the schema and superusers are left alone. A role may end its own, and those of its members.
 #define OF_SHIPPERS                                                                                \
     "FROM pg_stat_activity AS a JOIN pg_roles AS r ON r.oid = a.usesysid JOIN pg_roles AS me ON "  \
@@ -21,8 +22,7 @@
     "WHERE a.datname = current_database() AND a.pid <> pg_backend_pid() AND NOT r.rolsuper AND "   \
     "r.oid <> me.oid AND r.oid <> (SELECT relowner FROM pg_class WHERE oid = "                     \
     "'@.meta'::regclass) AND (EXISTS (SELECT FROM pg_roles AS s WHERE s.rolname = $1::text || "    \
-    "'_ship' AND pg_has_role(r.oid, s.oid, 'MEMBER')) OR r.rolname IN (SELECT owner FROM "         \
-    "@.stores))"
+    "'_ship' AND pg_has_role(r.oid, s.oid, 'MEMBER')) OR r.rolname = ANY ($2::name[]))"
 #define MAY_END                                                                                    \
     "(me.rolsuper OR pg_has_role('pg_signal_backend', 'USAGE') OR pg_has_role(r.oid, 'USAGE'))"
 
@@ -69,17 +69,32 @@ static enum failure_class end_old(struct pg *pg, struct sessions *sessions) {
     return class;
 }
 
+// Asks with the schema and the owners of its stores as values.
+static enum failure_class ask(struct pg *pg, const char *sql, const char *schema,
+                              struct pg_rows **rows) {
+    struct pg_rows *owners;
+    *rows = NULL;
+    enum failure_class class =
+        pg_ask(pg, "SELECT array_agg(DISTINCT owner) FROM @.stores", NULL, 0, &owners);
+    if (class == FAILURE_NONE) {
+        const char *values[] = {schema, pg_text(owners, 0, 0)};
+        class = pg_ask(pg, sql, values, 2, rows);
+    }
+    pg_rows_free(owners);
+    return class;
+}
+
 enum failure_class sessions_look(struct pg *pg, const char *schema, struct sessions *sessions) {
     struct sessions before = *sessions;
     struct pg_rows *rows;
     pg_say_what(pg, "to say whose transactions are open");
-    enum failure_class class = pg_ask(
+    enum failure_class class = ask(
         pg,
         "SELECT a.pid, l.virtualtransaction, r.rolname, (extract(epoch FROM clock_timestamp() - "
         "a.xact_start) * 1000)::bigint, " MAY_END "::integer " OF_SHIPPERS
         "JOIN pg_locks AS l ON l.pid = a.pid AND l.locktype = 'virtualxid' AND l.mode = "
         "'ExclusiveLock' AND l.granted " IS_SHIPPER " ORDER BY a.xact_start, a.pid",
-        &schema, 1, &rows);
+        schema, &rows);
     sessions->count = 0;
     for (size_t i = 0; class == FAILURE_NONE && i < pg_rows_count(rows) && i < SESSIONS_MOST; i++) {
         take(sessions, &before, rows, i);
@@ -116,12 +131,12 @@ enum failure_class sessions_renew(struct pg *pg, const char *schema, struct sess
     others->count = 0;
     pg_say_what(pg, "to end the sessions of shippers");
     enum failure_class class =
-        pg_ask(pg,
-               "SELECT a.pid, NULL, r.rolname, 0, " MAY_END "::integer, (SELECT CASE WHEN "
-               "count(DISTINCT s.host) = 1 THEN min(s.host) END FROM @.stores AS s WHERE s.owner = "
-               "r.rolname), CASE WHEN " MAY_END
-               " THEN pg_terminate_backend(a.pid) END " OF_SHIPPERS IS_SHIPPER " ORDER BY 5, 1",
-               &schema, 1, &rows);
+        ask(pg,
+            "SELECT a.pid, NULL, r.rolname, 0, " MAY_END "::integer, (SELECT CASE WHEN "
+            "count(DISTINCT s.host) = 1 THEN min(s.host) END FROM @.stores AS s WHERE s.owner = "
+            "r.rolname), CASE WHEN " MAY_END
+            " THEN pg_terminate_backend(a.pid) END " OF_SHIPPERS IS_SHIPPER " ORDER BY 5, 1",
+            schema, &rows);
     for (size_t i = 0; class == FAILURE_NONE && i < pg_rows_count(rows) && !pg_int(rows, i, 4) &&
                        i < SESSIONS_MOST;
          i++) {

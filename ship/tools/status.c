@@ -21,7 +21,7 @@ enum failure_class status_read(struct pg *pg, int64_t store_id, int64_t behind_r
                "clock_timestamp() - w.since) FROM (SELECT CASE WHEN $2::bigint > 0 THEN "
                "c.committed ELSE c.seen END) AS w (since) WHERE isfinite(w.since)), (SELECT "
                "least(coalesce(sum(greatest(l.count, 0)), 0), 9223372036854775807)::bigint FROM "
-               "@.losses AS l WHERE l.store_id = c.store_id), c.shipper FROM @.cursors AS c "
+               "@.losses AS l WHERE l.store_id = $1::integer), c.shipper FROM @.cursors AS c "
                "WHERE c.store_id = $1::integer",
                values, 2, &rows);
     if (class == FAILURE_NONE && pg_rows_count(rows) > 0) {

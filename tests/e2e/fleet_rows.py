@@ -15,7 +15,7 @@ def took(host, row):
 def generate(server, hosts, rows):
     """Stores 1 to `hosts`, in ten racks, each with `rows` ranges in one segment."""
     server.rows("""
-INSERT INTO nvtxt.stores (store, host, labels) SELECT gen_random_uuid(), 'host' || k,
+INSERT INTO nvtxt.stores (store_id, store, host, labels) SELECT k, gen_random_uuid(), 'host' || k,
   jsonb_build_object('rack', (k %% 10)::text) FROM generate_series(1, %(hosts)d) AS k ORDER BY k;
 INSERT INTO nvtxt.cursors (store_id, segment, event_row, events, committed, behind_rows, seen)
   SELECT store_id, 1, %(rows)d, %(rows)d, now(), store_id %% 3, now() - interval '1 second' * store_id

@@ -313,10 +313,29 @@ def end_shared():
         server.__exit__(None, None, None)
 
 
+def is_fleet():
+    """Whether the tests of shippers have a distributed database, not one server: the same tests."""
+    return os.environ.get("NVTXT_TEST_FLEET") == "citus"
+
+
+cluster_folders = set()  # of the servers that are one database then
+
+
+def one_server(why):
+    """For a case that asks or disturbs the server in a way of its own, which several do not have."""
+    if is_fleet():
+        raise Skip("on several machines: " + why)
+
+
 @contextlib.contextmanager
 def database(tcp=False):
     """A database of its own on a server that all cases of a file share. Roles are the server's, so
     the next case finds those of the one before."""
+    if is_fleet():
+        import citus  # pylint: disable=import-outside-toplevel
+        with citus.distributed_database(tcp) as server:
+            yield server
+        return
     if not shared:
         atexit.register(end_shared)
     if tcp not in shared:

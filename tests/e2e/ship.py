@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 
 from lib import DEADLINE, equal, program
+from postgres import cluster_folders
 
 ERROR = "nvtxt-ship: error: "
 HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
@@ -30,6 +31,8 @@ def write(folder, name, text):
 
 def run_ship(*args, env=None, timeout=DEADLINE):
     """Runs nvtxt-ship without a configuration: its status, stdout and stderr."""
+    if args[:1] == ("init",) and any(folder in arg for arg in args for folder in cluster_folders):
+        args += ("--distributed",)
     with tempfile.TemporaryDirectory(prefix="nvtxt-ship-") as empty:
         done = subprocess.run([program("ship", "nvtxt-ship"), *args], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,
@@ -85,6 +88,11 @@ def sql_of(*names):
 def version_1():
     """The schema of version 1, as its own program made it."""
     return sql_of("1.sql") + text_of("fleet_roles_v1.sql")
+
+
+def version_3():
+    """That of version 3."""
+    return sql_of("1.sql", "2.sql", "3.sql") + text_of("fleet_roles_v3.sql")
 
 
 def version_2():

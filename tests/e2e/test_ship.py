@@ -7,7 +7,7 @@ import tempfile
 
 from client import run_client
 from lib import Daemon, equal, run, wait_for
-from postgres import database
+from postgres import database, one_server
 from ship import (compare_store, events_in, good, marker, refused, run_ship, segment_number,
                   snapshot)
 
@@ -196,6 +196,7 @@ def test_a_plain_file_is_segment_0():
 
 
 def test_days_that_are_not_kept_are_passed_over_and_told():
+    one_server("what is in the way of a day is not told")
     with database() as server, Daemon() as daemon:
         target = ("--target", server.target(), "--store", daemon.store)
         good("init", *target, "--keep-days", "2")
@@ -399,6 +400,7 @@ def test_roles():
 
 
 def test_a_dry_run_checks_what_shipping_needs():
+    one_server("rights are of tables")
     with database() as server, Daemon() as daemon:
         args = ("--store", daemon.store, "--target", server.target(user="dry"))
         good("init", "--target", server.target())

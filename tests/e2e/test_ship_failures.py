@@ -5,6 +5,7 @@ import time
 
 from following import arrived, disconnect, fleet, proxied, texts
 from lib import equal, run, wait_for
+from postgres import one_server
 from ship import HEAD, Shipper, compare_store, good, marker, run_ship, snapshot
 
 
@@ -26,6 +27,7 @@ def test_a_server_that_comes_back_gets_everything():
 
 
 def test_a_server_that_dies_in_a_backlog_loses_rows_and_cursor_together():
+    one_server("one server dies")
     count = 150_000
     together = "SELECT coalesce(sum(c.events), 0), coalesce(sum(c.events), 0) = (SELECT count(*) " \
                "FROM nvtxt.events) FROM nvtxt.cursors AS c"
@@ -68,6 +70,7 @@ TRIGGERS = (
 
 
 def test_what_the_engine_refuses_is_rolled_back_whole():
+    one_server("its triggers are on one server")
     with fleet() as (server, daemon, args), Shipper(*args) as shipper:
         server.rows(REFUSES)
         wanted = ["first"]

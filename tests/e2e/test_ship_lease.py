@@ -6,10 +6,12 @@ import subprocess
 
 from following import arrived, connected, disconnect, fleet, proxied, texts, waiting
 from lib import DEADLINE, equal, run, wait_for
+from postgres import one_server
 from ship import Shipper, good, marker, refused, snapshot
 
 
 def test_one_of_several_ships():
+    one_server("it asks in a way of its own")
     with fleet("--host", "h") as (server, daemon, args):
         daemon.send(marker("a"))
         with Shipper(*args) as first:
@@ -54,6 +56,7 @@ def test_a_lease_is_given_back_while_rounds_fail():
 
 
 def test_a_shipper_that_ends_while_it_waits_for_a_lock_takes_no_lease():
+    one_server("the lock is on another machine")
     with fleet() as (server, daemon, args):
         daemon.send(marker("a"))
         good("--once", *args)
@@ -65,6 +68,7 @@ def test_a_shipper_that_ends_while_it_waits_for_a_lock_takes_no_lease():
 
 
 def test_a_round_that_waits_for_a_lock_is_broken_off_and_the_lease_given_back():
+    one_server("the lock is on another machine")
     with fleet() as (server, daemon, args), Shipper(*args) as shipper:
         daemon.send(marker("a"))
         arrived(server, ["a"])
@@ -86,6 +90,7 @@ def test_a_round_that_waits_for_a_lock_is_broken_off_and_the_lease_given_back():
 
 
 def test_the_lease_is_not_taken_from_one_who_is_amid_its_rows():
+    one_server("the lock is on another machine")
     with fleet("--host", "h") as (server, daemon, args), Shipper(*args) as first:
         daemon.send(marker("a"))
         arrived(server, ["a"])
@@ -119,6 +124,7 @@ def locked(server, **more):
 
 
 def test_who_falls_silent_amid_rows_does_not_keep_others_out():
+    one_server("there it does (nvtxt-fleet(7))")
     with fleet("--host", "h") as (server, daemon, args):
         daemon.send(marker("a"))
         good("--once", *args)
@@ -132,6 +138,7 @@ def test_who_falls_silent_amid_rows_does_not_keep_others_out():
 
 
 def test_who_keeps_partitions_from_being_made_is_not_waited_for_without_end():
+    one_server("the lock is on another machine")
     with fleet() as (server, daemon, args):
         daemon.send(marker("a"))
         for (name,) in server.rows("SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = "
@@ -144,6 +151,7 @@ def test_who_keeps_partitions_from_being_made_is_not_waited_for_without_end():
 
 
 def test_a_server_notices_that_the_network_is_gone():
+    one_server("its trigger writes a table of one server")
     with fleet(tcp=True) as (server, daemon, args):
         good("--once", *args)
         server.rows("CREATE TABLE limits AS SELECT now() AS at, '' AS value; CREATE FUNCTION note() "
@@ -177,6 +185,7 @@ def test_a_lease_is_given_back_on_a_connection_of_its_own():
 
 
 def test_a_shipper_that_lost_its_lease_writes_nothing():
+    one_server("it changes rows in a way of its own")
     with fleet() as (server, daemon, args), Shipper(*args) as shipper:
         daemon.send(marker("a"))
         arrived(server, ["a"])

@@ -11,7 +11,7 @@ from client import Folder
 from lib import Daemon, equal, run, wait_for
 from parents import PARENTS, SESSIONS, changed, make_build, make_store, token
 from parents import run as run_line
-from postgres import database
+from postgres import database, one_server
 from ship import TODAY, Shipper, compare_store, good, role, rows_of, texts, version_2
 from test_export_parents import LINES, keyed, parents_of, random_build
 from test_report_parents import paths
@@ -179,6 +179,7 @@ def test_a_long_chain_of_sessions_without_ranges_is_followed_as_far_as_nvtxt_rep
 
 
 def test_a_tree_of_a_span_of_time_has_no_other_rows():
+    one_server("it joins without the store")
     with database() as server, Folder() as folder:
         good("init", "--target", server.target())
         ship(server, make_build(folder))
@@ -207,6 +208,7 @@ def test_a_pull_brings_keys_and_parents_back():
 # ---- Versions -----------------------------------------------------------------------------------
 
 def test_a_schema_of_version_2_is_brought_up_while_a_host_ships():
+    one_server("it is one of one server")
     with database() as server, a_build() as (daemon, make):
         role(server, "a")
         make_version_2(server)
@@ -218,7 +220,7 @@ def test_a_schema_of_version_2_is_brought_up_while_a_host_ships():
                 good("pull", "--target", server.target(), "--host", "one", "-o", os.path.join(place, "back"))
                 equal(rows_of(os.path.join(place, "back"), "SELECT count(*) FROM NVTXT_RANGE_KEYS"), [(0,)])
             good("init", "--target", server.target())
-            equal(server.rows("SELECT version, compatible FROM nvtxt.meta"), [("3", "3")])
+            equal(server.rows("SELECT version, compatible FROM nvtxt.meta"), [("4", "4")])
             # What the segment has of before is brought, too.
             wait_for(lambda: server.one("SELECT count(*) FROM nvtxt.range_keys") == "1", "the key of before")
             end_build(daemon, make)
@@ -244,6 +246,7 @@ def test_the_step_gives_what_a_new_schema_has():
 
 
 def test_a_store_of_an_older_version_is_shipped():
+    one_server("it is one of one server")
     with database() as server, Folder() as folder:
         store = make_store(folder, {}, {}, {"a.nvtxt": run_line("a", 1, 2, 3)})
         with contextlib.closing(sqlite3.connect(store)) as there:

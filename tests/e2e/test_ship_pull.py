@@ -11,7 +11,7 @@ import tempfile
 
 from client import run_client
 from lib import Daemon, equal, run, wait_for
-from postgres import database
+from postgres import database, one_server
 from ship import Shipper, good, refused, rows_of, write
 
 HEAD = 'TimeBase = Manual\n' \
@@ -155,6 +155,7 @@ def test_a_pull_takes_its_time():
 
 
 def test_levels_of_a_log_come_back():
+    one_server("it puts an older table in place")
     with database() as server, Daemon() as daemon, folder() as place:
         target = ("--target", server.target(), "--store", daemon.store, "--host", "log")
         out = [os.path.join(place, name) for name in "abc"]

@@ -13,7 +13,7 @@ import fleet_board
 import fleet_rows
 from client import run_client
 from lib import DEADLINE, equal, run
-from postgres import NULL, database
+from postgres import NULL, database, one_server
 from ship import good
 
 HOSTS = ("alpha", "beta", "it's")
@@ -120,6 +120,7 @@ LARGEST = 2**63 - 1
 
 
 def test_rows_of_one_host_break_no_query():
+    one_server("rows come from a query of its own")
     odd = [("[1]", "infinity", 0, LARGEST, ""), ('"x"', "-infinity", 1, -LARGEST - 1, ""),
            ("{}", "infinity", LARGEST, LARGEST, ""), ("null", "-infinity", -LARGEST, 0, ""),
            ("1", "294276-12-31 23:59:59+00", 1, 1, "t"), ("{}", "4713-01-01 00:00:00+00 BC", 0, 1, "t")]
@@ -146,6 +147,7 @@ def test_rows_of_one_host_break_no_query():
 
 
 def test_a_thousand_hosts_are_what_a_plain_computation_says():
+    one_server("rows come from a query of its own")
     hosts, rows = 1000, 120
     with database() as server:
         good("init", "--target", server.target())

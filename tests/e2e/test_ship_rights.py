@@ -7,7 +7,7 @@ import subprocess
 
 from following import arrived, fleet, texts
 from lib import DEADLINE, Daemon, equal, run, wait_for
-from postgres import database
+from postgres import database, one_server
 from ship import (TODAY, Shipper, compare_store, good, marker, refused, register, role, run_ship,
                   sql_of, version_1)
 
@@ -70,6 +70,7 @@ def remove_days(server):
 
 
 def test_no_right_allows_a_lock_that_others_wait_for():
+    one_server("rights are of tables")
     with database() as server:
         good("init", "--target", server.target())
         role(server, "thief")
@@ -90,6 +91,7 @@ def lock_waits(server):
 
 
 def test_an_open_transaction_stops_no_other_host():
+    one_server("rights are of tables")
     with fleet() as (server, daemon, args), Daemon() as other:
         for name in ("thief", "a"):
             role(server, name)
@@ -162,6 +164,7 @@ def test_functions_refuse_what_is_of_others():
 
 
 def test_a_name_of_a_host_belongs_to_a_role():
+    one_server("who waits is seen on one server")
     with fleet() as (server, daemon, args), Daemon() as other:
         target, store = args[:2], ("--store", daemon.store)
         for name in ("a", "b"):
@@ -242,7 +245,7 @@ def test_a_schema_of_version_1_is_brought_up():
             wait_for(lambda: server.rows("SELECT message FROM nvtxt.running") == [("three",)],
                      "what is open is known")
             shipper.process.poll()
-        equal(server.rows("SELECT version, compatible FROM nvtxt.meta"), [("3", "3")])
+        equal(server.rows("SELECT version, compatible FROM nvtxt.meta"), [("4", "4")])
         equal(server.rows("SELECT owner FROM nvtxt.fleet"), [("a",)])
         good("--once", *args)
         compare_store(server, daemon.segments())
@@ -278,6 +281,7 @@ OF_VERSION_1 = ("SELECT c.shipper FROM nvtxt.cursors AS c WHERE c.store_id = 1 F
 
 
 def test_a_shipper_that_may_not_be_ended_stops_nevertheless():
+    one_server("the roles of a case before are on the workers")
     with database() as server, Daemon() as daemon:
         keeper_of_version_1(server)
         args = ("--target", server.target(user="a"), "--store", daemon.store, "--host", "h")
@@ -299,6 +303,7 @@ def test_a_shipper_that_may_not_be_ended_stops_nevertheless():
 
 def test_a_round_goes_on_when_its_rights_change():
     """The step's text alone, which ends no session and takes no lease back."""
+    one_server("the roles of a case before are on the workers")
     with database() as server, Daemon() as daemon, daemon.session() as session:
         keeper_of_version_1(server)
         args = ("--target", server.target(user="a"), "--store", daemon.store, "--host", "h")
@@ -307,7 +312,7 @@ def test_a_round_goes_on_when_its_rights_change():
         session.ack(6)
         with Shipper(*args, "--interval", "50ms") as shipper:
             wait_for(lambda: server.one("SELECT count(*) FROM nvtxt.open_ranges") == "1", "it is shipped")
-            server.rows("BEGIN; %s; COMMIT" % sql_of("2.sql", "3.sql", "roles.sql"), user="keeper")
+            server.rows("BEGIN; %s; COMMIT" % sql_of("2.sql", "3.sql", "4.sql", "roles.sql"), user="keeper")
             session.send("RangePop, 3\n")
             arrived(server, ["one"])
             wait_for(lambda: shipper.process.poll() is not None or server.one(
@@ -320,6 +325,7 @@ def acl_sorted(row):
 
 
 def test_a_step_belongs_to_whom_the_schema_belongs():
+    one_server("the roles of a case before are on the workers")
     with database() as server, Daemon() as daemon:
         server.rows("DROP ROLE IF EXISTS keeper; CREATE ROLE keeper LOGIN CREATEROLE; "
                     "GRANT CREATE ON DATABASE %s TO keeper" % server.database)
@@ -337,6 +343,7 @@ def test_a_step_belongs_to_whom_the_schema_belongs():
 
 
 def test_two_that_make_the_schema_at_once():
+    one_server("who waits is seen on one server")
     with database() as server:
         target = server.target()
         with contextlib.ExitStack() as stack:
@@ -364,6 +371,7 @@ INSERT = ("INSERT INTO nvtxt.events (committed, start_ns, end_ns, row_id, global
 
 def test_maintain_ends_what_is_open_for_a_minute():
     """Its own clock counts where it may not see since when a transaction is open; so this takes one."""
+    one_server("it ends the sessions of one server")
     with database() as server:
         server.rows("DROP ROLE IF EXISTS keeper; CREATE ROLE keeper LOGIN CREATEROLE; "
                     "GRANT CREATE ON DATABASE %s TO keeper" % server.database)

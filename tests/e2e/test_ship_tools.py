@@ -7,7 +7,7 @@ import re
 import signal
 
 from lib import Daemon, equal, run, wait_for
-from postgres import database
+from postgres import database, one_server
 from ship import Shipper, good, marker, refused, run_ship, snapshot
 
 TODAY = "(now() AT TIME ZONE 'UTC')::date"
@@ -138,6 +138,7 @@ def days(server):
 
 
 def test_maintain_removes_old_days_and_makes_the_next():
+    one_server("it changes rows in a way of its own")
     with database() as server, Daemon() as daemon:
         args = ("--target", server.target(), "--store", daemon.store)
         good("init", *args, "--keep-days", "5")
@@ -198,6 +199,7 @@ def test_maintain_takes_its_time():
 
 
 def test_maintain_removes_segments_that_get_no_more_rows():
+    one_server("it changes rows in a way of its own")
     with database() as server, Daemon() as daemon:
         args = ("--target", server.target(), "--store", daemon.store)
         good("init", *args, "--keep-days", "1")
@@ -225,6 +227,7 @@ def test_maintain_removes_segments_that_get_no_more_rows():
 
 
 def test_maintain_leaves_plain_events_alone():
+    one_server("it changes rows in a way of its own")
     with database() as server, Daemon() as daemon:
         args = ("--target", server.target(), "--store", daemon.store)
         good("init", *args, "--plain-events", "--keep-days", "1")

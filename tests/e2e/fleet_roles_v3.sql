@@ -1,0 +1,76 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- The roles of version 3 of nvtxt-ship's schema, as its own program made them after 3.sql:
+-- fleets that are brought up have these. It never changes.
+
+SET LOCAL search_path = "nvtxt", pg_temp;
+
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['nvtxt_ship', 'nvtxt_read'] LOOP
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) THEN
+      BEGIN
+        EXECUTE format('CREATE ROLE %I NOLOGIN', name);
+      EXCEPTION WHEN duplicate_object OR unique_violation THEN
+        NULL; -- another database's init made it at the same time
+      END;
+    END IF;
+  END LOOP;
+END $$;
+
+GRANT USAGE ON SCHEMA "nvtxt" TO "nvtxt_ship", "nvtxt_read";
+
+-- What version 1 gave.
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['stores', 'cursors', 'segments', 'sources', 'domains', 'categories',
+                              'threads', 'processes', 'open_ranges'] LOOP
+    IF has_table_privilege('nvtxt_ship', name, 'UPDATE, DELETE, TRUNCATE') THEN
+      EXECUTE format('REVOKE UPDATE, DELETE, TRUNCATE ON %I FROM "nvtxt_ship"', name);
+    END IF;
+    IF name IN ('stores', 'cursors') AND has_table_privilege('nvtxt_ship', name, 'INSERT') THEN
+      EXECUTE format('REVOKE INSERT ON %I FROM "nvtxt_ship"', name);
+    END IF;
+  END LOOP;
+END $$;
+
+-- COPY needs no more than INSERT. Nobody is granted anything on a partition.
+GRANT INSERT ON events TO "nvtxt_ship";
+GRANT SELECT, INSERT ON diagnostics, losses, logs, segments, sources, source_parents, range_keys,
+  domains, categories, threads, processes, open_ranges TO "nvtxt_ship";
+GRANT SELECT ON meta, stores, cursors TO "nvtxt_ship";
+GRANT UPDATE (segment, event_row, diagnostic_row, loss_row, batch, batch_ns, base, events,
+  committed, behind_rows, shipper, seen) ON cursors TO "nvtxt_ship";
+GRANT UPDATE (events, last, complete) ON segments TO "nvtxt_ship";
+GRANT UPDATE (segment, kind, session, name, display_name, peer_pid, peer_uid, peer_gid, peer_comm,
+  opened, closed, ended, lines, events, warnings, errors, first_ns, last_ns) ON sources
+  TO "nvtxt_ship";
+GRANT UPDATE (name) ON domains, categories, threads, processes TO "nvtxt_ship";
+GRANT UPDATE (source_id, seq, global_tid, event_type, start_ns, domain_id, category, color, text)
+  ON open_ranges TO "nvtxt_ship";
+GRANT EXECUTE ON FUNCTION make_partitions(date, date), mine(integer), check_store(uuid, text),
+  register_store(uuid, text, jsonb, text, text, text, bigint, bigint, bigint, bigint, bigint,
+  bigint, bigint), describe_store(integer, text, jsonb, text, text, text) TO "nvtxt_ship";
+
+GRANT SELECT ON meta, stores, cursors, segments, events, sources, domains, categories, threads,
+  processes, diagnostics, losses, logs, source_parents, range_keys, open_ranges, hosts, timeline,
+  fleet, running, tree TO "nvtxt_read";
+
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['stores', 'cursors', 'segments', 'sources', 'domains', 'categories',
+                              'threads', 'processes', 'diagnostics', 'losses', 'logs',
+                              'source_parents', 'range_keys', 'open_ranges'] LOOP
+    CONTINUE WHEN EXISTS (SELECT FROM pg_policies WHERE schemaname = 'nvtxt' AND tablename = name);
+    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+    EXECUTE format('CREATE POLICY read ON %I FOR SELECT TO "nvtxt_read" USING (true)', name);
+    EXECUTE format('CREATE POLICY ship ON %I TO "nvtxt_ship" USING (%s)', name,
+                   CASE name WHEN 'stores' THEN 'owner = session_user' ELSE 'mine(store_id)' END);
+  END LOOP;
+END $$;
