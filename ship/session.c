@@ -157,7 +157,7 @@ static void end_command(void) {
 struct pg_settings session_settings(const struct ship_options *options, const char *role) {
     bool ships = options->command == SHIP_FOLLOW && !options->dry_run;
     bool is_long = options->command == SHIP_INIT || options->command == SHIP_MAINTAIN ||
-                   options->command == SHIP_PULL;
+                   options->command == SHIP_PULL || options->command == SHIP_SIMULATE;
     bool cuts = options->command == SHIP_INIT && options->wishes.distributed;
     int64_t alive_ms = notify_interval_ms();
     return (struct pg_settings){.target = options->conf.target,

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CPU of a PostgreSQL server of this machine: its first process counts those that have ended,
+// and its children are asked one by one.
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "protocol/base/clock.h"
+#include "ship/simulate/inner.h"
+
+struct process { // see proc_pid_stat(5)
+    int64_t parent;
+    int64_t own, children; // ticks
+    char name[32];
+};
+
+static bool read_process(int64_t pid, struct process *process) {
+    char path[64], text[1024];
+    int64_t ticks[4];
+    snprintf(path, sizeof(path), "/proc/%" PRId64 "/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    if (fd >= 0) {
+        close(fd);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    const char *name = strchr(text, '('), *end = strrchr(text, ')'); // the name may be anything
+    if (!name || !end ||
+        sscanf(end + 1,
+               " %*c %" SCNd64 " %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNd64 " %" SCNd64
+               " %" SCNd64 " %" SCNd64,
+               &process->parent, &ticks[0], &ticks[1], &ticks[2], &ticks[3]) != 5) {
+        return false;
+    }
+    snprintf(process->name, sizeof(process->name), "%.*s", (int)(end - name - 1), name + 1);
+    process->own = ticks[0] + ticks[1];
+    process->children = ticks[2] + ticks[3];
+    return true;
+}
+
+int64_t cpu_server(int fd) {
+    struct ucred peer = {0};
+    socklen_t len = sizeof(peer);
+    int r = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
+    return r == 0 && peer.pid > 0 ? peer.pid : 0;
+}
+
+bool cpu_of_engine(int64_t pid, int64_t *ns) {
+    struct process first;
+    DIR *folder = pid > 0 && read_process(pid, &first) ? opendir("/proc") : NULL;
+    bool is_known = folder && strcmp(first.name, "postgres") == 0; // no pooler
+    int64_t ticks = is_known ? first.own + first.children : 0;
+    const struct dirent *entry;
+    while (is_known && (entry = readdir(folder))) {
+        struct process process;
+        int64_t number = strtoll(entry->d_name, NULL, 10);
+        if (number > 0 && read_process(number, &process) && process.parent == pid) {
+            ticks += process.own;
+        }
+    }
+    if (folder) {
+        closedir(folder);
+    }
+    *ns = ticks * (NVTXT_NS_A_SECOND / sysconf(_SC_CLK_TCK));
+    return is_known;
+}
