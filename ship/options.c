@@ -51,10 +51,9 @@ static const char help[] =
     "  --interval TIME, --lease TIME, --connect-timeout TIME  (1s, 30s, 10s)\n"
     "  -c, --config FILE  the configuration; --check-config only checks it\n"
     "  --help, --version  see nvtxt-ship(1)\n"
-    "Exit status: 0 done; 1 nothing is shipped yet, or a simulated row is not there\n"
-    "once; 64 usage; 65 no store of ours, or a clone; 66 no store; 69 no database; 71\n"
-    "memory; 73 no output; 74 I/O error; 75 another shipper; 76 no schema; 77\n"
-    "refused; 78 configuration.\n";
+    "Exit status: 0 done; 1 nothing is shipped yet, or not once; 64 usage; 65 no\n"
+    "store of ours, or a clone; 66 no store; 69 no database; 71 memory; 73 no output;\n"
+    "74 I/O error; 75 another shipper; 76 no schema; 77 refused; 78 configuration.\n";
 
 static enum outcome refuse(struct term *term, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -20,6 +20,7 @@ waiting_tests += e2e/test_ship_full.py
 waiting_tests += e2e/test_citus.py
 waiting_tests += e2e/test_citus_failures.py
 serial_tests += e2e/test_ship_hostile.py
+waiting_tests += e2e/test_ship_hosts.py
 waiting_tests += e2e/test_ship_identity.py
 waiting_tests += e2e/test_ship_init.py
 waiting_tests += e2e/test_ship_keep.py

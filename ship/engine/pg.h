@@ -149,3 +149,6 @@ struct target_words {
 enum failure_class target_words(struct target_words *words, const struct pg_settings *settings,
                                 struct failure *failure);
 void target_words_deinit(struct target_words *words);
+
+// How many hosts the target gives; at least 1.
+size_t target_hosts(const struct pg_settings *settings);

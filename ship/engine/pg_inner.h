@@ -6,7 +6,6 @@
 
 #include <libpq-fe.h>
 
-#include "protocol/base/buf.h"
 #include "ship/engine/pg.h"
 #include "ship/engine/wait.h"
 

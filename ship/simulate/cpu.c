@@ -44,29 +44,51 @@ static bool read_process(int64_t pid, struct process *process) {
     return true;
 }
 
-int64_t cpu_server(int fd) {
+void cpu_add_server(struct cpu *cpu, int fd) {
     struct ucred peer = {0};
     socklen_t len = sizeof(peer);
     int r = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
-    return r == 0 && peer.pid > 0 ? peer.pid : 0;
+    int64_t pid = r == 0 && peer.pid > 0 ? peer.pid : 0;
+    for (size_t i = 0; i < cpu->count; i++) {
+        if (cpu->servers[i] == pid) {
+            return;
+        }
+    }
+    if (pid == 0 || cpu->count == SERVERS_MAX) {
+        cpu->is_unknown = true;
+    } else {
+        cpu->servers[cpu->count++] = pid;
+    }
 }
 
-bool cpu_of_engine(int64_t pid, int64_t *ns) {
+// Ticks of a server, by the id of its first process. False: it has ended, or is no server.
+static bool ticks_of(int64_t pid, int64_t *ticks) {
     struct process first;
-    DIR *folder = pid > 0 && read_process(pid, &first) ? opendir("/proc") : NULL;
+    DIR *folder = read_process(pid, &first) ? opendir("/proc") : NULL;
     bool is_known = folder && strcmp(first.name, "postgres") == 0; // no pooler
-    int64_t ticks = is_known ? first.own + first.children : 0;
     const struct dirent *entry;
+    *ticks = is_known ? first.own + first.children : 0;
     while (is_known && (entry = readdir(folder))) {
         struct process process;
         int64_t number = strtoll(entry->d_name, NULL, 10);
         if (number > 0 && read_process(number, &process) && process.parent == pid) {
-            ticks += process.own;
+            *ticks += process.own;
         }
     }
     if (folder) {
         closedir(folder);
     }
-    *ns = ticks * (NVTXT_NS_A_SECOND / sysconf(_SC_CLK_TCK));
     return is_known;
+}
+
+bool cpu_of_engine(const struct cpu *cpu, int64_t *ns) {
+    *ns = 0;
+    for (size_t i = 0; i < cpu->count; i++) {
+        int64_t ticks;
+        if (!ticks_of(cpu->servers[i], &ticks)) {
+            return false;
+        }
+        *ns += ticks * (NVTXT_NS_A_SECOND / sysconf(_SC_CLK_TCK));
+    }
+    return cpu->count > 0 && !cpu->is_unknown;
 }

@@ -28,6 +28,14 @@ struct measure { // of times in ns; see result.c
     int64_t count, max;
 };
 
+// Servers of this machine; see cpu.c. Each process that listens at a Unix socket is one.
+#define SERVERS_MAX 64
+struct cpu {
+    int64_t servers[SERVERS_MAX];
+    size_t count;
+    bool is_unknown; // one of them is elsewhere
+};
+
 struct run {
     const struct simulate_wishes *wishes;
     const struct pg_settings *settings;
@@ -35,6 +43,7 @@ struct run {
     char self[LEASE_HOLDER_SIZE];
     char machine[IDENTITY_MACHINE_SIZE];
     struct nvtxt_buf labels;
+    size_t entrances;       // hosts of the target
     struct host *hosts;     // owned
     struct worker *workers; // owned
     // Goes up with each connection that breaks: then what is remembered of places counts for
@@ -45,9 +54,10 @@ struct run {
     int64_t present;                        // hosts that were registered in this run
     int64_t started_ns, begun_ns, ended_ns; // of the rounds: CLOCK_MONOTONIC; 0: not yet
     int64_t begun_real_ns;
-    int64_t engine_pid, engine_cpu_ns, own_cpu_ns; // when the rounds began
-    bool is_stopped;                               // by a signal, or a failure that does not pass
-    bool was_heard;                                // a signal
+    struct cpu cpu;
+    int64_t engine_cpu_ns, own_cpu_ns; // when the rounds began
+    bool is_stopped;                   // by a signal, or a failure that does not pass
+    bool was_heard;                    // a signal
     struct failure fatal;
     char last_sentence[FAILURE_SENTENCE];
     struct measure rounds, lags;
@@ -59,6 +69,7 @@ struct worker { // a connection
     struct pg *pg; // NULL: not connected
     struct small small;
     struct nvtxt_buf bytes;
+    size_t entrance;  // of the target's hosts, the next one
     int64_t delay_ms; // after the last failure; 0: none
     struct failure failure;
 };
@@ -93,12 +104,10 @@ enum failure_class check_rows(struct pg *pg, struct run *run, struct failure *fa
 void measure_add(struct measure *measure, int64_t ns);
 int64_t measure_quantile(const struct measure *measure, int64_t percent);
 
-// The process that listens at the Unix socket of a connection; 0: there is none on this machine.
-int64_t cpu_server(int fd);
+void cpu_add_server(struct cpu *cpu, int fd); // the one at the other end of a socket
 
-// What all processes of a server have used, by the id of the first of them. False: it cannot be
-// known.
-bool cpu_of_engine(int64_t pid, int64_t *ns);
+// What all processes of these servers have used. False: it cannot be known.
+bool cpu_of_engine(const struct cpu *cpu, int64_t *ns);
 
 // ---- Fibers (ship/simulate/fibers.c) ------------------------------------------------------------
 //

@@ -61,9 +61,19 @@ static void wait_delay(struct worker *worker) {
 }
 
 static enum failure_class connect_now(struct worker *worker) {
-    struct pg_settings settings = *worker->run->settings;
+    struct run *run = worker->run;
+    struct pg_settings settings = *run->settings;
+    if (worker->pg) {
+        return FAILURE_NONE;
+    }
     settings.poll = fibers_poll;
-    return worker->pg ? FAILURE_NONE : pg_open(&worker->pg, &settings, &worker->failure);
+    settings.only = run->entrances > 1 ? worker->entrance++ % run->entrances + 1 : 0;
+    settings.timeout_ms /= (int64_t)run->entrances;
+    enum failure_class class = pg_open(&worker->pg, &settings, &worker->failure);
+    if (class == FAILURE_NONE && !run->begun_ns) {
+        cpu_add_server(&run->cpu, pg_socket(worker->pg));
+    }
+    return class;
 }
 
 typedef enum failure_class step_fn(struct worker *worker, struct host *host);
@@ -114,7 +124,7 @@ static void begin_rounds(struct run *run) {
     }
     run->next = 0;
     run->own_cpu_ns = own_cpu_ns();
-    run->result->has_engine_cpu = cpu_of_engine(run->engine_pid, &run->engine_cpu_ns);
+    run->result->has_engine_cpu = cpu_of_engine(&run->cpu, &run->engine_cpu_ns);
     run->begun_real_ns = nvtxt_realtime_ns();
     run->begun_ns = nvtxt_monotonic_ns();
 }
@@ -187,7 +197,7 @@ static void end_rounds(struct run *run) {
     result->own_cpu_ns = own_cpu_ns() - run->own_cpu_ns;
     result->behind_rows = behind(run);
     int64_t cpu = 0;
-    result->has_engine_cpu = result->has_engine_cpu && cpu_of_engine(run->engine_pid, &cpu);
+    result->has_engine_cpu = result->has_engine_cpu && cpu_of_engine(&run->cpu, &cpu);
     result->engine_cpu_ns = cpu - run->engine_cpu_ns;
 }
 
@@ -211,6 +221,7 @@ static void work(void *context, size_t index) {
     struct run *run = context;
     struct worker *worker = &run->workers[index];
     worker->run = run;
+    worker->entrance = index;
     register_hosts(worker);
     run_rounds(worker);
     end_rounds(run);
@@ -267,7 +278,6 @@ static enum failure_class prepare(struct run *run, struct failure *failure) {
     if (class == FAILURE_NONE && !run->wishes->mixed) {
         class = check_stores(pg, schema, failure);
     }
-    run->engine_pid = cpu_server(pg_socket(pg));
     pg_close(pg);
     return class;
 }
@@ -352,6 +362,7 @@ enum failure_class simulate_run(const struct pg_settings *settings,
         .wishes = wishes, .settings = settings, .result = result, .in_rounds = result->connections};
     signals_allow_last_work();
     describe(run);
+    run->entrances = target_hosts(settings);
     enum failure_class class = prepare(run, failure);
     run->started_ns = nvtxt_monotonic_ns();
     class = class ?: run_all(run, failure);
