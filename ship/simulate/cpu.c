@@ -92,3 +92,17 @@ bool cpu_of_engine(const struct cpu *cpu, int64_t *ns) {
     }
     return cpu->count > 0 && !cpu->is_unknown;
 }
+
+// Not that of getrusage(2), which counts what the process was before its exec, too.
+int64_t cpu_peak_kib(void) {
+    char text[4096];
+    long long kib = 0;
+    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    if (fd >= 0) {
+        close(fd);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    const char *line = strstr(text, "VmHWM:");
+    return line && sscanf(line, "VmHWM: %lld", &kib) == 1 ? kib : 0;
+}

@@ -106,6 +106,8 @@ int64_t measure_quantile(const struct measure *measure, int64_t percent);
 
 void cpu_add_server(struct cpu *cpu, int fd); // the one at the other end of a socket
 
+int64_t cpu_peak_kib(void); // of the memory of this process; 0: it is not known
+
 // What all processes of these servers have used. False: it cannot be known.
 bool cpu_of_engine(const struct cpu *cpu, int64_t *ns);
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "client/common/outcome.h"
 #include "protocol/base/clock.h"
@@ -301,13 +300,12 @@ static enum failure_class check(struct run *run, struct failure *failure) {
 
 static void measure(struct run *run) {
     struct simulate_result *result = run->result;
-    struct rusage usage;
     result->round_p50_ns = measure_quantile(&run->rounds, 50);
     result->round_p99_ns = measure_quantile(&run->rounds, 99);
     result->lag_p50_ns = measure_quantile(&run->lags, 50);
     result->lag_p99_ns = measure_quantile(&run->lags, 99);
     result->lag_max_ns = run->lags.max;
-    result->memory_kib = getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : 0;
+    result->memory_kib = cpu_peak_kib();
 }
 
 static enum failure_class run_all(struct run *run, struct failure *failure) {
