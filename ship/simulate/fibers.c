@@ -12,6 +12,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 #include "protocol/base/clock.h"
 #include "protocol/base/origin.h"
 
@@ -27,6 +31,7 @@ struct fiber {
     int64_t until_ms; // when it goes on at the latest
     int ready;        // of `fds`
     bool is_over;     // the work has returned
+    void *stacks;     // of AddressSanitizer
 };
 
 static struct {
@@ -34,18 +39,48 @@ static struct {
     struct fiber *fibers;
     struct fiber *current; // NULL: none runs
     ucontext_t outside;
+    const void *outside_stack; // for AddressSanitizer, which has to know each stack
+    size_t outside_size;
     bool is_deaf; // nobody listens to `heard_fd` any more
 } all;
 
+#ifdef __SANITIZE_ADDRESS__
+static void leave(void **stacks, const void *next, size_t size) {
+    __sanitizer_start_switch_fiber(stacks, next, size);
+}
+
+static void arrive(void *stacks, const void **last, size_t *size) {
+    __sanitizer_finish_switch_fiber(stacks, last, size);
+}
+#else
+static void leave(void **stacks, const void *next, size_t size) {
+    (void)stacks;
+    (void)next;
+    (void)size;
+}
+
+static void arrive(void *stacks, const void **last, size_t *size) {
+    (void)stacks;
+    (void)last;
+    (void)size;
+}
+#endif
+
 static void enter(void) {
     struct fiber *self = all.current;
+    arrive(NULL, &all.outside_stack, &all.outside_size);
     all.plan->work(all.plan->context, (size_t)(self - all.fibers));
     self->is_over = true;
+    leave(NULL, all.outside_stack, all.outside_size);
 }
 
 static void resume(struct fiber *fiber) {
+    const stack_t *stack = &fiber->context.uc_stack;
+    void *stacks = NULL;
     all.current = fiber;
+    leave(&stacks, stack->ss_sp, stack->ss_size);
     (void)swapcontext(&all.outside, &fiber->context);
+    arrive(stacks, NULL, NULL);
     all.current = NULL;
 }
 
@@ -72,11 +107,17 @@ static int start(struct fiber *fiber) {
 int fibers_poll(struct pollfd *fds, nfds_t count, int ms) {
     struct fiber *self = all.current;
     assert(self && count <= FDS_MAX);
-    memcpy(self->fds, fds, count * sizeof(*fds));
+    for (nfds_t i = 0; i < count; i++) {
+        self->fds[i] = fds[i];
+    }
     self->count = count;
     self->until_ms = nvtxt_monotonic_ms() + ms;
+    leave(&self->stacks, all.outside_stack, all.outside_size);
     (void)swapcontext(&self->context, &all.outside);
-    memcpy(fds, self->fds, count * sizeof(*fds));
+    arrive(self->stacks, &all.outside_stack, &all.outside_size);
+    for (nfds_t i = 0; i < count; i++) {
+        fds[i].revents = self->fds[i].revents;
+    }
     return self->ready;
 }
 

@@ -178,11 +178,19 @@ static enum failure_class ship(struct worker *worker, const struct host *host, b
     return class ?: commit(worker, host, step);
 }
 
+// A day lacks its partition: the engine says so, or another machine of it, in words of its own.
 static enum failure_class make_partitions(struct worker *worker, const struct cursor_step *step) {
-    bool there;
+    int64_t made = 0;
+    bool there = false;
+    struct failure why = worker->failure;
+    bool is_sure = why.class == FAILURE_NO_PARTITION;
     enum failure_class class =
         worker_failed(worker, cursor_make_partitions(worker->pg, worker->run->begun_real_ns,
-                                                     step->committed_ns, &there));
+                                                     step->committed_ns, &made, &there));
+    if (class == FAILURE_NONE && (is_sure ? !there : made == 0)) {
+        worker->failure = why;
+        class = worker->failure.class = FAILURE_ENGINE;
+    }
     return class ?: FAILURE_AGAIN;
 }
 
@@ -224,7 +232,9 @@ enum failure_class host_round(struct worker *worker, struct host *host) {
     if (class) {
         enum failure_class again = pg_rollback(worker->pg);
         class = again == FAILURE_GONE ? again : class;
-        return class == FAILURE_NO_PARTITION ? make_partitions(worker, &step) : class;
+        bool is_relayed =
+            class == FAILURE_ENGINE && strcmp(worker->failure.state, FAILURE_RELAYED) == 0;
+        return class == FAILURE_NO_PARTITION || is_relayed ? make_partitions(worker, &step) : class;
     }
     if (changes) {
         host->changes_ms = now_ms + CHANGES_MS;
