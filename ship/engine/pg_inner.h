@@ -19,7 +19,6 @@ struct pg {
     struct pg_settings settings;
     struct nvtxt_buf sql; // of the last statement
     struct wait wait;
-    size_t host_count;
     bool lets_finish;
     bool in_copy;
     struct bound bound;
