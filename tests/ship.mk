@@ -36,4 +36,4 @@ waiting_tests += e2e/test_ship_tools.py
 waiting_tests += e2e/test_ship_network.py
 waiting_tests += e2e/test_ship_users.py
 waiting_tests += e2e/test_ship_watchdog.py
-long_ship_tests = e2e/test_citus_failures.py e2e/test_ship_crash.py
+long_ship_tests = e2e/test_citus_failures.py e2e/test_ship_crash.py e2e/test_ship_simulate.py
