@@ -82,7 +82,7 @@ _nvtxt_ship_value() { # the values of an option of nvtxt-ship; false: commands, 
     case $prev in
     --from) _nvtxt_words beginning now ;;
     --label | --target | --schema | --host | --store-id | --interval | --lease | --connect-timeout | \
-        --keep-days | --shards | --since | --until) ;;
+        --keep-days | --shards | --since | --until | --hosts | --rate | --for | --connections) ;;
     *) return 1 ;;
     esac
     compopt +o default 2>/dev/null # none of them is a file

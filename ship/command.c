@@ -352,6 +352,35 @@ static enum outcome pull(const struct ship_options *options, struct term *term) 
     return outcome;
 }
 
+// ---- simulate -----------------------------------------------------------------------------------
+
+static enum outcome report(const struct ship_options *options, struct term *term,
+                           const struct simulate_result *result) {
+    struct nvtxt_buf text = {0};
+    simulate_write(&text, result, options->json);
+    enum outcome outcome = print(term, &text);
+    nvtxt_buf_deinit(&text);
+    return outcome;
+}
+
+static enum outcome simulate(const struct ship_options *options, struct term *term) {
+    struct simulate_wishes wishes = options->simulation;
+    struct simulate_result result;
+    struct failure failure;
+    const struct pg_settings settings = session_settings(options, "ship");
+    wishes.schema = options->conf.schema;
+    wishes.labels = options->conf.labels;
+    wishes.interval_ms = options->conf.interval_ms;
+    wishes.lease_ms = options->conf.lease_ms;
+    wishes.warn = warn;
+    enum failure_class class = simulate_run(&settings, &wishes, &result, &failure);
+    enum outcome outcome = result.run_ns ? report(options, term, &result) : OUTCOME_DONE;
+    if (class) {
+        return ship_say_failure(term, &failure);
+    }
+    return outcome ?: simulate_is_good(&result) ? OUTCOME_DONE : OUTCOME_FAULTS;
+}
+
 // Shipping may be ended at any moment.
 static enum outcome ship(const struct ship_options *options, struct term *term) {
     enum outcome outcome = options->once ? follow_once(options, term) : follow_run(options, term);
@@ -373,6 +402,8 @@ enum outcome ship_run(const struct ship_options *options, struct term *term) {
         return metrics(options, term);
     case SHIP_MAINTAIN:
         return maintain(options, term);
+    case SHIP_SIMULATE:
+        return simulate(options, term);
     case SHIP_PULL:
         break;
     }

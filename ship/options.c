@@ -25,11 +25,9 @@
 #define PACKAGE_VERSION "unknown"
 #endif
 
-static const char *const commands[] = {[SHIP_INIT] = "init",
-                                       [SHIP_STATUS] = "status",
-                                       [SHIP_METRICS] = "metrics",
-                                       [SHIP_PULL] = "pull",
-                                       [SHIP_MAINTAIN] = "maintain"};
+static const char *const commands[] = {
+    [SHIP_INIT] = "init", [SHIP_STATUS] = "status",     [SHIP_METRICS] = "metrics",
+    [SHIP_PULL] = "pull", [SHIP_MAINTAIN] = "maintain", [SHIP_SIMULATE] = "simulate"};
 
 static const char help[] =
     "Usage: nvtxt-ship [OPTION]... [COMMAND]\n"
@@ -43,18 +41,19 @@ static const char help[] =
     "  pull           a host's rows as a store: --host NAME, --since TIME,\n"
     "                 --until TIME, -o FILE\n"
     "  maintain       removes old days, makes the next ones, ends what holds that up\n"
+    "  simulate       hosts that are none, to size a fleet: --hosts N, --rate R,\n"
+    "                 --for TIME, --connections N, --mixed, --json\n"
     "  --once, --dry-run  ships what is there now; says what that would be\n"
-    "  --store PATH       the store (default: see 'nvtxt-ctl where')\n"
+    "  --store PATH, --store-id UUID      the store, its identity (default: its own)\n"
     "  --target CONNINFO, --schema NAME   the database, without a password\n"
     "  --host NAME, --label KEY=VALUE     this host there\n"
-    "  --store-id UUID    the identity of the store (default: its own)\n"
     "  --from WHERE       of a new store: beginning (the default), now, or a time\n"
     "  --interval TIME, --lease TIME, --connect-timeout TIME  (1s, 30s, 10s)\n"
     "  -c, --config FILE  the configuration; --check-config only checks it\n"
     "  --help, --version  see nvtxt-ship(1)\n"
-    "Exit status: 0 done; 1 nothing is shipped yet; 64 usage; 65 no store of ours, or\n"
-    "a clone; 66 no store; 69 no database; 71 memory; 73 no output; 74 I/O error;\n"
-    "75 another shipper; 76 no schema; 77 refused; 78 configuration.\n";
+    "Exit status: 0 done; 1 nothing is shipped yet, or not once; 64 usage; 65 no\n"
+    "store of ours, or a clone; 66 no store; 69 no database; 71 memory; 73 no output;\n"
+    "74 I/O error; 75 another shipper; 76 no schema; 77 refused; 78 configuration.\n";
 
 static enum outcome refuse(struct term *term, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -109,6 +108,22 @@ static int take_time(const struct nvtxt_option_value *value) {
     int64_t ns;
     *(const char **)value->field = value->text;
     return nvtxt_time_parse(value->text, &ns) ? 0 : NVTXT_WRONG;
+}
+
+static int take_duration(const struct nvtxt_option_value *value) {
+    int64_t ns;
+    bool good = nvtxt_duration_parse(value->text, &ns) && ns >= INT64_C(1000000000) &&
+                ns / 1000000 <= SIMULATE_FOR_MAX_MS;
+    *(int64_t *)value->field = good ? ns / 1000000 : 0;
+    return good ? 0 : NVTXT_WRONG;
+}
+
+static enum outcome check_simulation(const struct ship_options *options, struct term *term) {
+    const struct simulate_wishes *wishes = &options->simulation;
+    bool lacks = !wishes->hosts || !wishes->rate || !wishes->for_ms;
+    return options->command == SHIP_SIMULATE && lacks
+               ? refuse(term, "simulate needs --hosts N, --rate R and --for TIME")
+               : OUTCOME_DONE;
 }
 
 static enum outcome check_span(const struct ship_options *options, struct term *term) {
@@ -167,6 +182,15 @@ static const struct nvtxt_option rows[] = {
     {"output", 'o', NVTXT_OPTION_TEXT, AT(output), .wanted = "a file"},
     {"since", 0, NVTXT_OPTION_OTHER, AT(since), .wanted = "a time", .take = take_time},
     {"until", 0, NVTXT_OPTION_OTHER, AT(until), .wanted = "a time", .take = take_time},
+    {"hosts", 0, NVTXT_OPTION_NUMBER, AT(simulation.hosts),
+     .wanted = COUNT_UP_TO(SIMULATE_HOSTS_MAX), .least = 1, .most = SIMULATE_HOSTS_MAX},
+    {"rate", 0, NVTXT_OPTION_NUMBER, AT(simulation.rate), .wanted = COUNT_UP_TO(SIMULATE_RATE_MAX),
+     .least = 1, .most = SIMULATE_RATE_MAX},
+    {"connections", 0, NVTXT_OPTION_NUMBER, AT(simulation.connections),
+     .wanted = COUNT_UP_TO(SIMULATE_CONNECTIONS_MAX), .least = 1, .most = SIMULATE_CONNECTIONS_MAX},
+    {"for", 0, NVTXT_OPTION_OTHER, AT(simulation.for_ms), .take = take_duration,
+     .wanted = "a time from 1s to 1000h"},
+    {"mixed", 0, NVTXT_OPTION_FLAG, AT(simulation.mixed)},
     {.kind = NVTXT_OPTION_KEYS, AT(conf), .keys = &ship_conf_table, .take = hear_key},
     {0},
 };
@@ -212,15 +236,16 @@ static enum outcome take_command(struct ship_options *options, struct term *term
         return refuse(term, "'%.128s' is one word too many: a command is one word",
                       argv[optind + 1]);
     }
-    for (size_t i = SHIP_INIT; i <= SHIP_MAINTAIN; i++) {
+    for (size_t i = SHIP_INIT; i <= SHIP_SIMULATE; i++) {
         if (strcmp(commands[i], argv[optind]) == 0) {
             options->command = (enum ship_command)i;
             return OUTCOME_DONE;
         }
     }
-    return refuse(term,
-                  "'%.128s' is no command: there are init, status, metrics, pull and maintain",
-                  argv[optind]);
+    return refuse(
+        term,
+        "'%.128s' is no command: there are init, status, metrics, pull, maintain and simulate",
+        argv[optind]);
 }
 
 // init gives names of hosts to roles. It has no use for a name alone: options that all commands get
@@ -280,6 +305,7 @@ enum outcome ship_options_read(struct ship_options *options, struct term *term, 
     r = r ?: take_command(options, term, argc, argv);
     r = r ?: take_hosts(options, term);
     r = r ?: check_span(options, term);
+    r = r ?: check_simulation(options, term);
     return r ?: check_target(options, term);
 }
 

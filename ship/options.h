@@ -15,6 +15,7 @@
 #include "protocol/base/buf.h"
 #include "ship/conf.h"
 #include "ship/engine/schema.h"
+#include "ship/simulate/simulate.h"
 
 enum ship_command {
     SHIP_FOLLOW, // none was named
@@ -23,6 +24,7 @@ enum ship_command {
     SHIP_METRICS,
     SHIP_PULL,
     SHIP_MAINTAIN,
+    SHIP_SIMULATE,
 };
 
 struct ship_options {
@@ -31,8 +33,9 @@ struct ship_options {
     struct schema_wishes wishes; // of init
     struct nvtxt_buf hosts;      // each --host of the command line, with its NUL
     bool once, dry_run;
-    bool print; // init
-    bool json;  // status
+    bool print;                        // init
+    bool json;                         // status, simulate
+    struct simulate_wishes simulation; // what keys do not say
     bool check_config;
     const char *file;          // of -c; NULL: the usual one
     const char *output;        // of metrics and pull; NULL: none

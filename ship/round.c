@@ -12,10 +12,6 @@
 #include "ship/rows/rows.h"
 #include "store/value/codes.h"
 
-// A COPY ends after so many bytes, and another one goes on: then the rows that its trigger looks at
-// fit into the engine's memory for them (work_mem, 4 MB), and need no file.
-#define COPY_BYTES (INT64_C(2) << 20)
-
 // No chunk has more: 512 KiB of text, one more text, and 2,048 rows of numbers.
 #define CHUNK_BYTES (INT64_C(1) << 20)
 
@@ -288,11 +284,6 @@ static enum failure_class go_on(struct work *work) {
     return work->store_ends ? FAILURE_NONE : class ?: write_gap(work, &gap);
 }
 
-// While more rows follow at once, nobody waits for the engine's disk: if the engine dies, rows and
-// cursor are gone together, and the store still has the rows. The last round of a segment, and of a
-// backlog, waits, also for those before it.
-#define COMMIT_SOON "SET LOCAL synchronous_commit = off; COMMIT"
-
 static enum failure_class commit(struct work *work) {
     struct session *session = work->session;
     struct cursor_step step = {.events = work->round->events,
@@ -302,7 +293,7 @@ static enum failure_class commit(struct work *work) {
     store_follow_place(session->follow, &step.place);
     enum failure_class class =
         failed(work, cursor_move(session->pg, session->cursor.store_id, &step));
-    class = class ?: failed(work, pg_run(session->pg, goes_on ? COMMIT_SOON : "COMMIT"));
+    class = class ?: failed(work, cursor_commit(session->pg, goes_on));
     if (class == FAILURE_NONE) {
         session->cursor.place = step.place;
         session->gap = (struct store_gap){0};

@@ -157,7 +157,7 @@ static void end_command(void) {
 struct pg_settings session_settings(const struct ship_options *options, const char *role) {
     bool ships = options->command == SHIP_FOLLOW && !options->dry_run;
     bool is_long = options->command == SHIP_INIT || options->command == SHIP_MAINTAIN ||
-                   options->command == SHIP_PULL;
+                   options->command == SHIP_PULL || options->command == SHIP_SIMULATE;
     bool cuts = options->command == SHIP_INIT && options->wishes.distributed;
     int64_t alive_ms = notify_interval_ms();
     return (struct pg_settings){.target = options->conf.target,
@@ -431,13 +431,13 @@ static enum failure_class check_schema(struct session *session, enum session_pur
     return class ?: check_rights(session, purpose);
 }
 
-enum failure_class session_connect(struct session *session, enum session_purpose purpose) {
-    struct pg_settings settings = session_settings(session->options, "ship");
-    settings.spread = session->store;
+// Through one of the target's hosts.
+static enum failure_class connect_through(struct session *session, enum session_purpose purpose,
+                                          const struct pg_settings *settings) {
     session_disconnect(session);
     session->cursor = (struct cursor){0};
     session->first = (struct store_place){0};
-    enum failure_class class = pg_open(&session->pg, &settings, &session->failure);
+    enum failure_class class = pg_open(&session->pg, settings, &session->failure);
     if (class && signals_came()) {
         session->leased = 0; // that took the time that was left for giving it back
     }
@@ -462,4 +462,25 @@ enum failure_class session_connect(struct session *session, enum session_purpose
     }
     prepare_small(session);
     return class;
+}
+
+// Another host may do what this one cannot.
+static bool may_go_elsewhere(enum failure_class class) {
+    return class == FAILURE_GONE || class == FAILURE_ENGINE || class == FAILURE_AWAY;
+}
+
+// libpq tries the next host only when one refuses a connection. One that says nothing, or fails
+// before the store is ours, is passed over here.
+enum failure_class session_connect(struct session *session, enum session_purpose purpose) {
+    struct pg_settings settings = session_settings(session->options, "ship");
+    settings.spread = session->store;
+    size_t hosts = target_hosts(&settings);
+    settings.timeout_ms /= (int64_t)hosts;
+    for (size_t at = 1;; at++) {
+        settings.only = hosts > 1 ? at : 0;
+        enum failure_class class = connect_through(session, purpose, &settings);
+        if (at == hosts || !may_go_elsewhere(class) || signals_came()) {
+            return class;
+        }
+    }
 }

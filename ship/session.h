@@ -77,10 +77,6 @@ enum failure_class session_pg_failure(struct session *session, enum failure_clas
 //
 // A round: rows of one segment from the cursor on, and the cursor, in one transaction.
 
-// At most; but a single row may have more bytes.
-#define ROUND_ROWS 32768
-#define ROUND_BYTES (INT64_C(8) << 20)
-
 struct round {
     bool changes; // in: also what changed without events
     bool more;    // out: there may be more at once

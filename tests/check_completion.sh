@@ -100,7 +100,7 @@ for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-* "$build"/ship/nvtx
 done
 check_installed
 [ ! -x "$build/ship/nvtxt-ship" ] || {
-    check 'init maintain metrics pull status' "$build/ship/nvtxt-ship" ''
+    check 'init maintain metrics pull simulate status' "$build/ship/nvtxt-ship" ''
     check 'maintain' "$build/ship/nvtxt-ship" --target here ma
     check '' "$build/ship/nvtxt-ship" status ma
     check 'beginning no-files now' "$build/ship/nvtxt-ship" --from ''

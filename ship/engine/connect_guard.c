@@ -4,7 +4,6 @@
 #include "ship/engine/wait.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/time.h>

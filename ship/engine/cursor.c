@@ -133,6 +133,13 @@ enum failure_class cursor_move(struct pg *pg, int64_t store_id, const struct cur
                   values, 11, NULL);
 }
 
+// While more rows follow at once, nobody waits for the engine's disk: if the engine dies, rows and
+// cursor are gone together, and the store still has the rows. The last round of a segment, and of a
+// backlog, waits, also for those before it.
+enum failure_class cursor_commit(struct pg *pg, bool goes_on) {
+    return pg_run(pg, goes_on ? "SET LOCAL synchronous_commit = off; COMMIT" : "COMMIT");
+}
+
 // The days of $1 to $2, in ns, as they are in the two statements.
 #define FIRST_DAY "(@.at($1::bigint) AT TIME ZONE 'UTC')::date"
 #define LAST_DAY "(@.at($2::bigint) AT TIME ZONE 'UTC')::date"

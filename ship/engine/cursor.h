@@ -49,6 +49,9 @@ struct cursor_step {
 // Moves the cursor, in the transaction of cursor_lock().
 enum failure_class cursor_move(struct pg *pg, int64_t store_id, const struct cursor_step *step);
 
+// Ends the transaction. `goes_on`: more rows follow at once.
+enum failure_class cursor_commit(struct pg *pg, bool goes_on);
+
 // Makes the partitions for rows that were committed from `first_ns` to `last_ns`, and seven days
 // ahead: `*made` of them. `*there`: there is one for each of these days.
 enum failure_class cursor_make_partitions(struct pg *pg, int64_t first_ns, int64_t last_ns,

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libpq without blocking: after each call that may leave something to do, wait_socket() waits until
-// the socket is ready. While bytes are on their way out the socket is read as well: a server that
-// has something to say before it reads on would wait for us, and we for it.
-#include "ship/engine/pg.h"
+// libpq without blocking: after each call that may leave something to do, pg_wait_socket() waits
+// until the socket is ready. While bytes are on their way out the socket is read as well: a server
+// that has something to say before it reads on would wait for us, and we for it.
+#include "ship/engine/pg_inner.h"
 
-#include <libpq-fe.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,39 +12,12 @@
 #include <sys/socket.h>
 
 #include "protocol/base/clock.h"
-#include "ship/engine/wait.h"
-
-#define WHAT_SIZE 160
 
 // Of one statement, and of a connection until it stands. The longest answers that this program asks
 // for are lists of segments, of some twenty bytes each. libpq takes up to four times as much for
 // it.
 #define ANSWER_BYTES (INT64_C(16) << 20)
 #define ANSWER_MEMORY (INT64_C(32) << 20)
-
-// A row of COPY has at most the text of a line, which MaxLine (nvtxtd.conf(5)) bounds at 16 MiB;
-// libpq has it twice, once in a buffer that doubles.
-#define ROW_BYTES (INT64_C(32) << 20)
-#define ROW_MEMORY (INT64_C(64) << 20)
-
-// Rows that are taken from the library at once.
-#define ROWS_AT_ONCE 256
-
-struct pg {
-    PGconn *conn;
-    struct pg_settings settings;
-    struct nvtxt_buf sql; // of the last statement
-    struct wait wait;
-    bool lets_finish;
-    bool in_copy;
-    struct bound bound;
-    char *out[ROWS_AT_ONCE]; // of pg_copy_get(), from `out_at` on; owned
-    int out_len[ROWS_AT_ONCE];
-    size_t out_at, out_count;
-    int out_end; // what the library said behind them, see take_rows()
-    char what[WHAT_SIZE];
-    struct failure failure;
-};
 
 const struct failure *pg_failure(const struct pg *pg) {
     return &pg->failure;
@@ -72,39 +43,48 @@ int pg_socket(const struct pg *pg) {
     return PQsocket(pg->conn);
 }
 
+void pg_node(const struct pg *pg, char *text, size_t size) {
+    const char *host = PQhost(pg->conn) ?: "", *port = PQport(pg->conn) ?: "";
+    bool is_socket = *host == '/' || *host == '@';
+    bool is_address = strchr(host, ':'); // of IPv6
+    snprintf(text, size,
+             is_socket    ? "%s/.s.PGSQL.%s"
+             : is_address ? "[%s]:%s"
+                          : "%s:%s",
+             host, port);
+}
+
 // ---- Failures, input ----------------------------------------------------------------------------
 
 // Ends the connection of an engine that is not one, or not well.
-static enum failure_class give_up(struct pg *pg, const char *why) {
+enum failure_class pg_give_up(struct pg *pg, const char *why) {
     (void)shutdown(PQsocket(pg->conn), SHUT_RDWR);
     failure_set(&pg->failure, FAILURE_GONE, "%s: the connection was closed", why);
     pg->failure.was_reached = true;
     return FAILURE_GONE;
 }
 
-#define NO_ANSWER "the engine answers with something else than it was asked for"
-
-static enum failure_class too_much(struct pg *pg) {
-    return give_up(pg, "the engine answers with more than is expected");
+enum failure_class pg_too_much(struct pg *pg) {
+    return pg_give_up(pg, "the engine answers with more than is expected");
 }
 
-static enum failure_class late(struct pg *pg) {
+enum failure_class pg_late(struct pg *pg) {
     return failure_set(&pg->failure, FAILURE_GONE, "the engine did not answer in time");
 }
 
-static enum failure_class broken(struct pg *pg) {
+enum failure_class pg_broken(struct pg *pg) {
     const char *why = PQerrorMessage(pg->conn);
     if (strstr(why, "out of memory") || strstr(why, "annot allocate memory")) {
-        return too_much(pg); // see bound_enter()
+        return pg_too_much(pg); // see bound_enter()
     }
     failure_of_connect(&pg->failure, *why ? why : "the connection broke", false);
     return pg->failure.class = FAILURE_GONE;
 }
 
 // Reads what has come, and has the library look at it.
-static enum failure_class take_input(struct pg *pg) {
+enum failure_class pg_take_input(struct pg *pg) {
     if (!bound_enter(&pg->bound, PQsocket(pg->conn))) {
-        return too_much(pg);
+        return pg_too_much(pg);
     }
     bool good = PQconsumeInput(pg->conn);
     (void)PQisBusy(pg->conn);
@@ -112,12 +92,12 @@ static enum failure_class take_input(struct pg *pg) {
         PQfreemem(notify);
     }
     bound_leave();
-    return good && PQstatus(pg->conn) == CONNECTION_OK ? FAILURE_NONE : broken(pg);
+    return good && PQstatus(pg->conn) == CONNECTION_OK ? FAILURE_NONE : pg_broken(pg);
 }
 
 // ---- Waiting ------------------------------------------------------------------------------------
 
-static int64_t deadline_of_answer(const struct pg *pg) {
+int64_t pg_deadline(const struct pg *pg) {
     return wait_deadline(&pg->wait, pg->settings.answer_ms);
 }
 
@@ -130,7 +110,7 @@ void pg_let_finish(struct pg *pg) {
 }
 
 // Waits for the socket. FAILURE_GONE when the deadline came first.
-static enum failure_class wait_socket(struct pg *pg, short events, int64_t deadline) {
+enum failure_class pg_wait_socket(struct pg *pg, short events, int64_t deadline) {
     bool may_break = !pg->lets_finish && PQtransactionStatus(pg->conn) == PQTRANS_ACTIVE;
     int r;
     while ((r = wait_for(&pg->wait, PQsocket(pg->conn), events, deadline, may_break)) ==
@@ -146,7 +126,7 @@ static enum failure_class wait_socket(struct pg *pg, short events, int64_t deadl
     if (may_break) {
         cancel_statement(pg->conn); // else it may wait for a lock long after we left
     }
-    return late(pg);
+    return pg_late(pg);
 }
 
 // ---- Connecting ---------------------------------------------------------------------------------
@@ -161,17 +141,17 @@ static enum failure_class connected(struct pg *pg, int64_t deadline) {
                                       PQconnectionNeedsPassword(pg->conn));
         }
         enum failure_class class =
-            wait_socket(pg, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline);
+            pg_wait_socket(pg, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline);
         if (class) {
             return class;
         }
         if (!bound_enter(&pg->bound, PQsocket(pg->conn))) {
-            return too_much(pg);
+            return pg_too_much(pg);
         }
         next = PQconnectPoll(pg->conn);
         bound_leave();
         if (next == PGRES_POLLING_READING && nvtxt_monotonic_ms() > deadline) {
-            return late(pg);
+            return pg_late(pg);
         }
     }
 }
@@ -229,7 +209,7 @@ enum failure_class pg_open(struct pg **opened, const struct pg_settings *setting
     enum failure_class class = start(pg);
     connect_guard_end();
     if (class == FAILURE_NONE && PQsetnonblocking(pg->conn, 1) != 0) {
-        class = broken(pg);
+        class = pg_broken(pg);
     }
     if (class) {
         *failure = pg->failure;
@@ -237,11 +217,12 @@ enum failure_class pg_open(struct pg **opened, const struct pg_settings *setting
         return class;
     }
     PQsetErrorVerbosity(pg->conn, PQERRORS_DEFAULT);
+    pg->wait.poll = settings->poll;
     *opened = pg;
     return FAILURE_NONE;
 }
 
-static void drop_rows(struct pg *pg) {
+void pg_drop_rows(struct pg *pg) {
     for (size_t i = 0; i < pg->out_count; i++) {
         PQfreemem(pg->out[i]);
     }
@@ -251,29 +232,29 @@ static void drop_rows(struct pg *pg) {
 void pg_close(struct pg *pg) {
     if (pg) {
         nvtxt_buf_deinit(&pg->sql);
-        drop_rows(pg);
+        pg_drop_rows(pg);
         PQfinish(pg->conn);
         free(pg);
     }
 }
 
 enum failure_class pg_look(struct pg *pg) {
-    return take_input(pg);
+    return pg_take_input(pg);
 }
 
 // ---- Answers ------------------------------------------------------------------------------------
 
-static enum failure_class flush(struct pg *pg, int64_t deadline) {
+enum failure_class pg_flush(struct pg *pg, int64_t deadline) {
     for (;;) {
         int left = PQflush(pg->conn);
         if (left < 0) {
-            return broken(pg);
+            return pg_broken(pg);
         }
         if (left == 0) {
             return FAILURE_NONE;
         }
-        enum failure_class class = wait_socket(pg, POLLIN | POLLOUT, deadline);
-        class = class ?: take_input(pg);
+        enum failure_class class = pg_wait_socket(pg, POLLIN | POLLOUT, deadline);
+        class = class ?: pg_take_input(pg);
         if (class) {
             return class;
         }
@@ -304,14 +285,14 @@ static void add_init(struct pg *pg) {
     }
 }
 
-static enum failure_class refused(struct pg *pg, const PGresult *result) {
+enum failure_class pg_refuse(struct pg *pg, const PGresult *result) {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
     const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
     bool is_gone = PQstatus(pg->conn) != CONNECTION_OK;
     if (!state) {
-        return broken(pg);
+        return pg_broken(pg);
     }
     enum failure_class class = failure_of_state(state, is_gone);
     if (primary && strcmp(state, FAILURE_RELAYED) == 0 && strstr(primary, "another role than")) {
@@ -330,14 +311,14 @@ static enum failure_class refused(struct pg *pg, const PGresult *result) {
 }
 
 // The next result; `*result` NULL: there is none.
-static enum failure_class next_result(struct pg *pg, int64_t deadline, PGresult **result) {
+enum failure_class pg_next_result(struct pg *pg, int64_t deadline, PGresult **result) {
     *result = NULL;
-    enum failure_class class = flush(pg, deadline);
+    enum failure_class class = pg_flush(pg, deadline);
     while (class == FAILURE_NONE && PQisBusy(pg->conn)) {
-        class = wait_socket(pg, POLLIN, deadline);
-        class = class ?: take_input(pg);
+        class = pg_wait_socket(pg, POLLIN, deadline);
+        class = class ?: pg_take_input(pg);
         if (class == FAILURE_NONE && PQisBusy(pg->conn) && nvtxt_monotonic_ms() > deadline) {
-            class = late(pg); // it says this and that, and not what it was asked
+            class = pg_late(pg); // it says this and that, and not what it was asked
         }
     }
     if (class == FAILURE_NONE) {
@@ -348,12 +329,12 @@ static enum failure_class next_result(struct pg *pg, int64_t deadline, PGresult 
 
 // Takes all results of a statement. The first failure counts. `*kept`, when wanted, is the last
 // result that is none.
-static enum failure_class finish(struct pg *pg, int64_t deadline, PGresult **kept) {
+enum failure_class pg_finish(struct pg *pg, int64_t deadline, PGresult **kept) {
     enum failure_class first = FAILURE_NONE;
     struct failure why;
     for (;;) {
         PGresult *result;
-        enum failure_class class = next_result(pg, deadline, &result);
+        enum failure_class class = pg_next_result(pg, deadline, &result);
         if (class) {
             return class;
         }
@@ -364,10 +345,10 @@ static enum failure_class finish(struct pg *pg, int64_t deadline, PGresult **kep
         bool good = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
         if (!good && status != PGRES_FATAL_ERROR) { // the library would say the same for ever
             PQclear(result);
-            return give_up(pg, NO_ANSWER);
+            return pg_give_up(pg, NO_ANSWER);
         }
         if (!good && first == FAILURE_NONE) {
-            first = refused(pg, result);
+            first = pg_refuse(pg, result);
             why = pg->failure;
         }
         if (good && kept) {
@@ -406,18 +387,18 @@ static const char *named(struct pg *pg, const char *sql) {
     return pg->sql.data;
 }
 
-static enum failure_class send_text(struct pg *pg, const char *sql) {
+enum failure_class pg_send_text(struct pg *pg, const char *sql) {
     const char *text = named(pg, sql);
     if (!text) {
         return FAILURE_MEMORY;
     }
     bound_begin(&pg->bound, ANSWER_BYTES, ANSWER_MEMORY);
-    return PQsendQuery(pg->conn, text) ? FAILURE_NONE : broken(pg);
+    return PQsendQuery(pg->conn, text) ? FAILURE_NONE : pg_broken(pg);
 }
 
 enum failure_class pg_run(struct pg *pg, const char *sql) {
-    enum failure_class class = send_text(pg, sql);
-    return class ?: finish(pg, deadline_of_answer(pg), NULL);
+    enum failure_class class = pg_send_text(pg, sql);
+    return class ?: pg_finish(pg, pg_deadline(pg), NULL);
 }
 
 enum failure_class pg_ask(struct pg *pg, const char *sql, const char *const *values, size_t count,
@@ -430,11 +411,11 @@ enum failure_class pg_ask(struct pg *pg, const char *sql, const char *const *val
         return FAILURE_MEMORY;
     }
     if (!PQsendQueryParams(pg->conn, text, (int)count, NULL, values, NULL, NULL, 0)) {
-        return broken(pg);
+        return pg_broken(pg);
     }
     bound_begin(&pg->bound, ANSWER_BYTES, ANSWER_MEMORY); // the statement may be long
     PGresult *result = NULL;
-    enum failure_class class = finish(pg, deadline_of_answer(pg), rows ? &result : NULL);
+    enum failure_class class = pg_finish(pg, pg_deadline(pg), rows ? &result : NULL);
     if (class) {
         PQclear(result);
     } else if (rows) {
@@ -451,8 +432,8 @@ enum failure_class pg_rollback(struct pg *pg) {
     }
     if (pg->in_copy) {
         pg->in_copy = false;
-        class = PQputCopyEnd(pg->conn, "given up") == 1 ? finish(pg, deadline_of_answer(pg), NULL)
-                                                        : broken(pg);
+        class = PQputCopyEnd(pg->conn, "given up") == 1 ? pg_finish(pg, pg_deadline(pg), NULL)
+                                                        : pg_broken(pg);
         class = class == FAILURE_GONE ? class : FAILURE_NONE;
     }
     if (class == FAILURE_NONE && PQtransactionStatus(pg->conn) != PQTRANS_IDLE) {
@@ -462,124 +443,4 @@ enum failure_class pg_rollback(struct pg *pg) {
         pg->failure = before;
     }
     return class;
-}
-
-// ---- COPY ---------------------------------------------------------------------------------------
-
-// For a large message the engine asks the system for memory, each time anew.
-#define COPY_MESSAGE ((size_t)16384)
-
-// More than a usual chunk has, so that only a long text waits for the engine.
-#define COPY_KEPT (COPY_MESSAGE * 64)
-
-static enum failure_class begin_copy(struct pg *pg, const char *sql, ExecStatusType wanted) {
-    PGresult *result = NULL;
-    enum failure_class class = send_text(pg, sql);
-    if (class) {
-        return class;
-    }
-    class = next_result(pg, deadline_of_answer(pg), &result);
-    ExecStatusType status = PQresultStatus(result);
-    if (class == FAILURE_NONE && status == PGRES_FATAL_ERROR) {
-        class = refused(pg, result);
-        struct failure why = pg->failure;
-        finish(pg, deadline_of_answer(pg), NULL);
-        pg->failure = why;
-    } else if (class == FAILURE_NONE && status != wanted) {
-        class = give_up(pg, NO_ANSWER);
-    }
-    PQclear(result);
-    return class;
-}
-
-enum failure_class pg_copy_begin(struct pg *pg, const char *sql) {
-    enum failure_class class = begin_copy(pg, sql, PGRES_COPY_IN);
-    pg->in_copy = class == FAILURE_NONE;
-    return class;
-}
-
-enum failure_class pg_copy_put(struct pg *pg, const void *data, size_t len) {
-    bound_renew(&pg->bound);
-    enum failure_class class = flush(pg, wait_deadline(&pg->wait, PG_STATEMENT_MS));
-    for (size_t at = 0, part; class == FAILURE_NONE && at < len; at += part) {
-        part = len - at < COPY_MESSAGE ? len - at : COPY_MESSAGE;
-        if (PQputCopyData(pg->conn, (const char *)data + at, (int)part) != 1) {
-            class = broken(pg);
-        } else if ((at + part) % COPY_KEPT == 0) {
-            class = flush(pg, wait_deadline(&pg->wait, PG_STATEMENT_MS));
-        }
-    }
-    if (class == FAILURE_NONE && PQflush(pg->conn) < 0) {
-        class = broken(pg);
-    }
-    return class;
-}
-
-enum failure_class pg_copy_end(struct pg *pg) {
-    bound_renew(&pg->bound);
-    enum failure_class class = flush(pg, wait_deadline(&pg->wait, PG_STATEMENT_MS));
-    pg->in_copy = false;
-    if (class == FAILURE_NONE && PQputCopyEnd(pg->conn, NULL) != 1) {
-        class = broken(pg);
-    }
-    return class ?: finish(pg, wait_deadline(&pg->wait, PG_STATEMENT_MS), NULL);
-}
-
-enum failure_class pg_copy_out_begin(struct pg *pg, const char *sql) {
-    drop_rows(pg);
-    pg->out_end = 0;
-    return begin_copy(pg, sql, PGRES_COPY_OUT);
-}
-
-// Takes rows that are whole. Returns what the library said last: > 0 there may be more, 0 bytes are
-// missing, -1 the end, -2 a failure. It says an end only once.
-static int take_rows(struct pg *pg) {
-    int n = 1;
-    if (pg->out_end < 0) {
-        return pg->out_end;
-    }
-    bound_limit(&pg->bound);
-    while (n > 0 && pg->out_count < ROWS_AT_ONCE) {
-        n = PQgetCopyData(pg->conn, &pg->out[pg->out_count], 1);
-        pg->out_len[pg->out_count] = n;
-        pg->out_count += n > 0;
-    }
-    bound_leave();
-    return pg->out_end = n;
-}
-
-// Waits for more bytes of a row.
-static enum failure_class read_row(struct pg *pg, int64_t deadline) {
-    enum failure_class class = wait_socket(pg, POLLIN, deadline);
-    class = class ?: take_input(pg);
-    return class == FAILURE_NONE && nvtxt_monotonic_ms() > deadline ? late(pg) : class;
-}
-
-enum failure_class pg_copy_get(struct pg *pg, const char **data, size_t *len) {
-    int64_t deadline = deadline_of_answer(pg);
-    *data = NULL;
-    *len = 0;
-    if (pg->out_at == pg->out_count) {
-        bound_begin(&pg->bound, ROW_BYTES, ROW_MEMORY);
-    }
-    while (pg->out_at == pg->out_count) {
-        drop_rows(pg);
-        int n = take_rows(pg);
-        if (pg->out_count > 0) {
-            break;
-        }
-        if (n == -1) {
-            return finish(pg, deadline, NULL);
-        }
-        enum failure_class class = n == 0 ? read_row(pg, deadline) : broken(pg);
-        if (class) {
-            return class;
-        }
-    }
-    if (pg->out_len[pg->out_at] > ROW_BYTES) {
-        return too_much(pg);
-    }
-    *len = (size_t)pg->out_len[pg->out_at];
-    *data = pg->out[pg->out_at++];
-    return FAILURE_NONE;
 }

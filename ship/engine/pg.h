@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ship/engine: the other end, a PostgreSQL database. pg is the connection, pg_rows what it answers,
-// target says whereto, and cancel breaks a statement off: only these call libpq. wait waits for its
-// socket, connect_guard ends the program where nothing can be waited for. failure says what errors
-// mean; schema makes and checks the tables; cursor, lease and identity are the rows that say whose
-// store is how far. The room owns the connection. One thread. It knows neither the store's files
-// nor what the rows mean.
+// pg_copy COPY, pg_inner what they share, target says whereto, and cancel breaks a statement off:
+// only these call libpq. wait waits for its socket, connect_guard ends the program where nothing
+// can be waited for. failure says what errors mean; schema makes and checks the tables; cursor,
+// lease and identity are the rows that say whose store is how far. The room owns the connection.
+// One thread. It knows neither the store's files nor what the rows mean.
 //
 // A connection never blocks: each function waits for the socket, at most until a deadline. Once
 // `stop_fd` says that the program shall end, no wait ends later than PG_STOP_MS after that, and a
@@ -14,6 +14,7 @@
 #pragma once
 
 #include <limits.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,9 @@ struct pg_settings {
     void (*end)(void);  // ends it, from a signal handler, while a host's name is looked up
     void (*alive)(void); // called while the engine is waited for; NULL: nobody wants to know
     int64_t alive_ms;    // how often, at least
+    // Waits for a statement instead of poll(2), so that others go on meanwhile; NULL: that one
+    // does. While it connects nobody goes on.
+    int (*poll)(struct pollfd *fds, nfds_t count, int ms);
 };
 
 // Connects. `*pg` is NULL after a failure, which is in `failure`.
@@ -66,6 +70,9 @@ void pg_let_finish(struct pg *pg);
 
 const char *pg_user(const struct pg *pg); // the role
 int pg_socket(const struct pg *pg);
+
+// Through which of the target's hosts it is connected: HOST:PORT, or the path of a Unix socket.
+void pg_node(const struct pg *pg, char *text, size_t size);
 
 // Reads what came without being asked for (for an idle connection). FAILURE_GONE: it was closed.
 enum failure_class pg_look(struct pg *pg);
@@ -142,3 +149,6 @@ struct target_words {
 enum failure_class target_words(struct target_words *words, const struct pg_settings *settings,
                                 struct failure *failure);
 void target_words_deinit(struct target_words *words);
+
+// How many hosts the target gives; at least 1.
+size_t target_hosts(const struct pg_settings *settings);

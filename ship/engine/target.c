@@ -318,3 +318,12 @@ enum failure_class target_words(struct target_words *words, const struct pg_sett
     }
     return r < 0 ? failure_set(failure, FAILURE_MEMORY, "out of memory") : FAILURE_NONE;
 }
+
+size_t target_hosts(const struct pg_settings *settings) {
+    struct target_words words;
+    struct failure failure;
+    bool good = target_words(&words, settings, &failure) == FAILURE_NONE;
+    size_t count = good && words.host_count > 1 ? words.host_count : 1;
+    target_words_deinit(&words);
+    return count;
+}

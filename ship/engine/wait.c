@@ -5,8 +5,6 @@
 // that it was broken off, so that the connection is of use once more.
 #include "ship/engine/wait.h"
 
-#include <poll.h>
-
 #include "protocol/base/clock.h"
 #include "protocol/base/origin.h"
 
@@ -48,7 +46,8 @@ int wait_for(struct wait *wait, int fd, short events, int64_t deadline, bool may
         int64_t left = (breaks ? nvtxt_earlier(next, wait->break_ms) : next) - now;
         struct pollfd fds[2] = {{.fd = fd, .events = events},
                                 {.fd = wait->stop_ms ? -1 : wait->stop_fd, .events = POLLIN}};
-        int n = poll(fds, 2, left > INT32_MAX ? INT32_MAX : left > 0 ? (int)left : 0);
+        poll_fn *wait_now = wait->poll ?: poll;
+        int n = wait_now(fds, 2, left > INT32_MAX ? INT32_MAX : left > 0 ? (int)left : 0);
         if (n < 0 && errno != EINTR) {
             return nvtxt_origin(-errno);
         }

@@ -6,16 +6,20 @@
 // this room: ends of a wait that cannot be waited for here, and how much an answer may take.
 #pragma once
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-// Times are in ms of CLOCK_MONOTONIC. The caller sets the first four, and `stop_ms` where the
+typedef int poll_fn(struct pollfd *fds, nfds_t count, int ms);
+
+// Times are in ms of CLOCK_MONOTONIC. The caller sets the first five, and `stop_ms` where the
 // program ends already.
 struct wait {
     int stop_fd;          // readable once the program shall end; -1: never
     int64_t grace_ms;     // how long waits may last from then on, all together
     void (*alive)(void);  // called while it waits; NULL: nobody wants to know
     int64_t alive_ms;     // how often, at least
+    poll_fn *poll;        // waits instead of poll(2); NULL: that one does
     int64_t stop_ms;      // no wait ends later; 0: the program goes on
     int64_t break_ms;     // when a statement is broken off; 0: it is not
     int64_t alive_due_ms; // when `alive` is called again

@@ -13,6 +13,14 @@
 #include "protocol/base/buf.h"
 #include "store/follow/follow_rows.h"
 
+// A round has at most so much; but a single row may have more bytes.
+#define ROUND_ROWS 32768
+#define ROUND_BYTES (INT64_C(8) << 20)
+
+// A COPY ends after so many bytes, and another one goes on: then the rows that its trigger looks at
+// fit into the engine's memory for them (work_mem, 4 MB), and need no file.
+#define COPY_BYTES (INT64_C(2) << 20)
+
 struct rows_home { // what all rows of a segment have in common
     int32_t store_id;
     int32_t segment;

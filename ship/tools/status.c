@@ -15,6 +15,7 @@ enum failure_class status_read(struct pg *pg, int64_t store_id, int64_t behind_r
     const char *values[] = {pg_number(id, store_id), pg_number(behind, behind_rows)};
     status->behind_rows = behind_rows;
     status->is_known = status->has_lag = false;
+    pg_node(pg, status->node, sizeof(status->node));
     enum failure_class class =
         pg_ask(pg,
                "SELECT c.segment, c.event_row, c.events, (SELECT extract(epoch FROM "
@@ -80,5 +81,7 @@ void status_write(struct nvtxt_buf *out, const struct status *status, bool as_js
     nvtxt_buf_add_pair_int(out, as_json ? ",\"lost\":" : "\nlost         ", status->lost);
     nvtxt_buf_add_string(out, as_json ? ",\"shipper\":" : "\nshipper      ");
     add_text(out, status->shipper, as_json);
+    nvtxt_buf_add_string(out, as_json ? ",\"node\":" : "\nnode         ");
+    add_text(out, status->node, as_json);
     nvtxt_buf_add_string(out, as_json ? "}\n" : "\n");
 }

@@ -25,6 +25,7 @@ struct status {
     int64_t lost;
     char shipper[256]; // "": none
     bool is_known;     // the engine knows the store
+    char node[256];    // through which it is asked, pg_node()
 };
 
 // Reads what the engine has of a store; `behind_rows` is what the caller found in the store itself.

@@ -8,13 +8,14 @@ import time
 
 class Proxy:
     """Passes bytes to the server; cuts the connection when the answer to the COMMIT of a round is
-    on its way (`lose`), or after so many pieces of the client (`cut`), or stops to pass anything
-    (`silent`), or closes what is new (`refuses`)."""
+    on its way (`lose`), or after so many pieces of the client (`cut`), or when the client says a
+    word (`word`), or stops to pass anything (`silent`), or closes what is new (`refuses`)."""
 
     def __init__(self, port):
         self.port, self.lose, self.silent, self.lost = port, False, False, 0
         self.refuses, self.refused = False, 0
         self.cut = None
+        self.word, self.said = None, 0
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.own_port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
@@ -52,6 +53,9 @@ class Proxy:
                 if not up and state["commit"] and self.lose:
                     self.lose = False  # first: who sees it lost may ask for the next one at once
                     self.lost += 1
+                    break
+                if up and self.word and self.word in data:
+                    self.said += 1
                     break
                 if up and self.cut is not None:
                     self.cut -= 1

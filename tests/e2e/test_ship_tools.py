@@ -11,7 +11,8 @@ from postgres import database, one_server
 from ship import Shipper, good, marker, refused, run_ship, snapshot
 
 TODAY = "(now() AT TIME ZONE 'UTC')::date"
-MEMBERS = ["store", "segment", "event_row", "events", "behind_rows", "lag_seconds", "lost", "shipper"]
+MEMBERS = ["store", "segment", "event_row", "events", "behind_rows", "lag_seconds", "lost", "shipper",
+           "node"]
 
 
 def status(*args):
@@ -32,6 +33,7 @@ def test_status_says_how_far_it_is():
         code, found = status(*args)
         equal((code, found["store"], found["events"], found["shipper"]), (1, identity, 0, None))
         equal((found["behind_rows"] > 0, found["lag_seconds"]), (True, None), found)
+        equal(found["node"], server.folder + "/.s.PGSQL.5432")
         equal("\nnvtxt_ship_lag_seconds NaN\n" in good("metrics", *args), True)
         equal(snapshot(server), before)
         good("--once", *args)
