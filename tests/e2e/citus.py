@@ -88,7 +88,8 @@ def distributed_database(tcp=False):
     if tcp not in shared:
         # The usual tests have triggers of their own.
         shared[tcp] = Cluster(("citus.enable_unsafe_triggers = on",) if is_fleet() else (), tcp).__enter__()
-    cluster_folders.update(node.folder for node in shared[tcp].nodes)
+    if is_fleet():
+        cluster_folders.update(node.folder for node in shared[tcp].nodes)
     nodes = shared[tcp].make("case%d" % next(numbers))
     server = nodes[0]
     server.nodes = nodes

@@ -318,7 +318,7 @@ def is_fleet():
     return os.environ.get("NVTXT_TEST_FLEET") == "citus"
 
 
-cluster_folders = set()  # of the servers that are one database then
+cluster_folders = set()  # of the servers that are one database then; of no others
 
 
 def one_server(why):
