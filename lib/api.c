@@ -132,7 +132,7 @@ static inline bool record_push(struct thread *thread, struct stack *stack, struc
         view->time = time;
         recorded = thread_record(thread, view, thread->open + 1);
     } else {
-        recorded = thread_record_text(thread, RECORD_PUSH, text, time, thread->open + 1);
+        recorded = thread_record_push(thread, text, time, thread->open + 1);
     }
     if (!recorded) {
         recorder_lose(LOSS_FULL, 1);

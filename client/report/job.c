@@ -9,6 +9,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,13 @@ static bool is_brief(const struct report_options *options) {
            !report_selection_looks_at_values(&options->selection);
 }
 
+// BASE cannot be read, so nobody waits for NEW.
+static atomic_bool given_up;
+
+static bool is_over(void) {
+    return atomic_load(&given_up) || signals_came();
+}
+
 static struct loading loading_of(const struct report_job *job, size_t first, size_t count) {
     struct loading loading = {.job = job, .paths = job->stores + first, .count = count};
     report_selection_span(&job->options->selection, nvtxt_realtime_ns(), &loading.since_ns,
@@ -111,7 +119,7 @@ static void *read_stores(void *context) {
         .until_ns = loading->until_ns,
         .max_memory = loading->job->options->max_memory,
         .brief = is_brief(loading->job->options),
-        .interrupted = signals_came,
+        .interrupted = is_over,
     };
     loading->r =
         report_load(&loading->capture, loading->paths, loading->count, &wanted, loading->sentence);
@@ -253,6 +261,7 @@ static enum outcome take_in_two(struct report_job *job) {
         start_loading(&new);
     }
     enum outcome outcome = take_in(job, &base, &job->capture, &job->model);
+    atomic_store(&given_up, outcome != OUTCOME_DONE);
     outcome = outcome ?: take_in(job, &new, &job->new_capture, &job->new_model);
     wait_for_loading(&new);
     report_capture_free(new.capture);

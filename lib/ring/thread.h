@@ -135,18 +135,19 @@ static inline void thread_publish(struct thread *thread, uint32_t bytes, bool co
     }
 }
 
-// Records a mark or a push that bears nothing but a text of at most RECORD_TEXT_MAX bytes, and no
-// domain: most of them.
-static inline bool thread_record_text(struct thread *thread, enum record_kind kind,
-                                      struct nvtxt_slice text, uint64_t time, uint32_t reserve) {
+// Records a push that bears nothing but a text of at most RECORD_TEXT_MAX bytes, and no domain:
+// most of them.
+static inline bool thread_record_push(struct thread *thread, struct nvtxt_slice text, uint64_t time,
+                                      uint32_t reserve) {
     uint32_t len = (uint32_t)text.len, flags = len > 0 ? RECORD_HAS_TEXT : 0;
     uint32_t bytes = record_bytes(false, flags, len, 0);
     char *room = ring_reserve(&thread->writer, bytes, reserve);
     if (!room) {
-        struct record_view view = {.kind = kind, .time = time, .text = text.data, .text_len = len};
+        struct record_view view = {
+            .kind = RECORD_PUSH, .time = time, .text = text.data, .text_len = len};
         return thread_record_in_more(thread, &view, reserve);
     }
-    *(struct record *)room = (struct record){(uint8_t)kind, (uint8_t)flags, 0, bytes, time};
+    *(struct record *)room = (struct record){RECORD_PUSH, (uint8_t)flags, 0, bytes, time};
     if (len > 0) {
         memcpy(room + sizeof(struct record), (const uint32_t[]){len, 0}, 8);
         record_put_text(room + sizeof(struct record) + 8, text.data, len);

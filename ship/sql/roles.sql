@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
 -- The roles of nvtxt-ship's schema: "nvtxt_ship" adds rows of stores that are its own, "nvtxt_read"
--- reads everything. Run after 4.sql (and distributed.sql), by the same role, in one transaction. Both are roles without
--- login, to be granted: CREATE ROLE host17 LOGIN IN ROLE nvtxt_ship. A key that was stolen from a
--- host can only add: with it nobody reads an event, changes one, touches a row of another host, or
--- stops one: without a right to update, delete or truncate a whole table no LOCK TABLE is allowed that
--- others would wait for.
+-- reads everything. Run after 4.sql (and distributed.sql), by the same role, in one transaction. Both
+-- are roles without login, to be granted: CREATE ROLE host17 LOGIN IN ROLE nvtxt_ship. A key that was
+-- stolen from a host can only add: with it nobody reads an event, changes one, or touches a row of
+-- another host. Nor does it stop one: without a right to update, delete or truncate a whole table no
+-- LOCK TABLE is allowed that others would wait for. (On several machines it is: see below.)
 
 SET LOCAL search_path = "nvtxt", pg_temp;
 

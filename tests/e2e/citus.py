@@ -93,5 +93,7 @@ def distributed_database(tcp=False):
     nodes = shared[tcp].make("case%d" % next(numbers))
     server = nodes[0]
     server.nodes = nodes
-    yield server
-    shared[tcp].drop(nodes)
+    try:
+        yield server
+    finally:
+        shared[tcp].drop(nodes)

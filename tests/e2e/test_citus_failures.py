@@ -124,13 +124,16 @@ def kill_node(node):
     node.start()
 
 
-def move_shard(nodes):
-    """One that fails because a machine is away is as good."""
-    nodes[0].psql(
+WAYS = "block_writes", "force_logical"  # to move a part
+
+
+def move_shard(nodes, way):
+    """Whether it went well: a machine may be away."""
+    return nodes[0].psql(
         "SELECT citus_move_shard_placement(s.shardid, s.nodename, s.nodeport, o.nodename, o.nodeport, "
-        "'block_writes') FROM (SELECT * FROM citus_shards WHERE table_name = 'nvtxt.cursors'::regclass "
+        "'%s') FROM (SELECT * FROM citus_shards WHERE table_name = 'nvtxt.cursors'::regclass "
         "ORDER BY random() LIMIT 1) AS s JOIN pg_dist_node AS o ON o.groupid > 0 AND o.nodename <> "
-        "s.nodename")
+        "s.nodename" % way)[0] == 0
 
 
 def rebalance(nodes):
@@ -141,7 +144,7 @@ def disturb(nodes, hosts, tick):
     """What is done at each tick: all of it in turn, to whomever chance chooses."""
     things = (lambda: kill_node(random.choice(nodes[1:])),
               lambda: random.choice(hosts).shipper.kill(),
-              lambda: move_shard(nodes),
+              lambda: move_shard(nodes, random.choice(WAYS)),
               lambda: random.choice(nodes).psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                                                 "WHERE usename = 'a'"),
               lambda: kill_node(nodes[0]),
@@ -171,6 +174,10 @@ def test_each_event_is_there_once_whatever_dies_and_moves():
                 host.send()
             disturb(nodes, hosts, tick)
             tick += 1
+        for way in WAYS:
+            for host in hosts:
+                host.send()
+            wait_for(lambda way=way: move_shard(nodes, way), "a part moves by " + way)
         for host in hosts:
             host.send()
             host.daemon.settled()
