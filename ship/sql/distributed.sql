@@ -38,7 +38,7 @@ BEGIN
     RETURN;
   END IF;
   FOR key IN SELECT conrelid::regclass AS holder, conname FROM pg_constraint
-      WHERE contype = 'f' AND conrelid IN (SELECT name::regclass FROM uncut() AS name) LOOP
+      WHERE contype = 'f' AND conrelid IN (SELECT u::regclass FROM uncut() AS u) LOOP
     EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', key.holder, key.conname);
   END LOOP;
   FOREACH name IN ARRAY ARRAY['mine(integer)', 'parent_of(integer, text, bigint)',
