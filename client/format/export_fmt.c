@@ -69,39 +69,57 @@ static void put_csv_texts(struct nvtxt_out *out, const struct store_named_event 
     nvtxt_out_csv(out, row->domain);
 }
 
-static void put_csv_uint(struct nvtxt_out *out, uint64_t value) {
-    NVTXT_OUT_LITERAL(out, ",");
-    nvtxt_out_uint(out, value);
+static char *add_uint(char *at, uint64_t value) {
+    *at++ = ',';
+    return nvtxt_put_digits(at, value);
 }
 
-static void put_csv_int(struct nvtxt_out *out, int64_t value) {
-    NVTXT_OUT_LITERAL(out, ",");
-    nvtxt_out_int(out, value);
+static char *add_int(char *at, int64_t value) {
+    if (value >= 0) {
+        return add_uint(at, (uint64_t)value);
+    }
+    *at++ = ',';
+    *at++ = '-';
+    return nvtxt_put_digits(at, 0 - (uint64_t)value);
+}
+
+#define NUMBERS 9 // in put_csv_numbers()
+
+static void put_csv_numbers(struct nvtxt_out *out, const struct store_named_event *row) {
+    const struct store_read_event *event = row->event;
+    char *room = nvtxt_out_room(out, NUMBERS * (NVTXT_DIGITS + 1)), *at = room;
+    if (!room) {
+        return;
+    }
+    at = add_uint(at, store_event_pid(event->global_tid));
+    at = add_uint(at, store_event_tid(event->global_tid));
+    at = add_int(at, event->start);
+    at = add_int(at, event->end);
+    at = add_uint(at, event->global_tid);
+    at = add_int(at, event->domain_id);
+    at = add_uint(at, event->category);
+    if (row->source_id) {
+        at = add_int(at, row->source_id);
+    } else {
+        *at++ = ',';
+    }
+    at = add_int(at, event->row);
+    out->len += (size_t)(at - room);
 }
 
 static int row_csv(struct export_writer *writer, const struct store_named_event *row) {
     struct nvtxt_out *out = &writer->out;
     const struct store_read_event *event = row->event;
     nvtxt_out_utc(out, event->start);
-    put_csv_int(out, store_event_duration(event));
+    NVTXT_OUT_LITERAL(out, ",");
+    nvtxt_out_int(out, store_event_duration(event));
     NVTXT_OUT_LITERAL(out, ",");
     nvtxt_out_slice(out, store_event_kind(event->type));
     NVTXT_OUT_LITERAL(out, ",");
     put_csv_texts(out, row);
     NVTXT_OUT_LITERAL(out, ",");
     put_csv_payload(out, event);
-    put_csv_uint(out, store_event_pid(event->global_tid));
-    put_csv_uint(out, store_event_tid(event->global_tid));
-    put_csv_int(out, event->start);
-    put_csv_int(out, event->end);
-    put_csv_uint(out, event->global_tid);
-    put_csv_int(out, event->domain_id);
-    put_csv_uint(out, event->category);
-    NVTXT_OUT_LITERAL(out, ",");
-    if (row->source_id) {
-        nvtxt_out_int(out, row->source_id);
-    }
-    put_csv_int(out, event->row);
+    put_csv_numbers(out, row);
     NVTXT_OUT_LITERAL(out, ",");
     if (row->level) {
         nvtxt_out_slice(out, nvtxt_slice_of(row->level));

@@ -39,6 +39,8 @@ struct chrome {
     struct export_track *last; // of the event that was written last
     uint64_t last_thread;      // of the event before; its names are known
     bool has_last_thread;
+    uint32_t color; // of the event before, and the name that is nearest to it; 0 before the first
+    const char *color_name;
     uint32_t next_tid; // of a lane: the tid in the output, which is the id of its track
     bool comma;        // an event was written
 };
@@ -211,8 +213,11 @@ static int square(int value) {
     return value * value;
 }
 
-static const char *nearest_name(uint32_t argb) {
+static const char *nearest_name(struct chrome *chrome, uint32_t argb) {
     size_t best = 0;
+    if (argb == chrome->color) {
+        return chrome->color_name;
+    }
     int best_distance = INT32_MAX;
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
         int distance = square((int)(argb >> 16 & 255) - reserved[i].red) +
@@ -223,7 +228,9 @@ static const char *nearest_name(uint32_t argb) {
             best = i;
         }
     }
-    return reserved[best].name;
+    chrome->color = argb;
+    chrome->color_name = reserved[best].name;
+    return chrome->color_name;
 }
 
 // ---- Events -------------------------------------------------------------------------------------
@@ -442,14 +449,15 @@ static bool put_sample(struct nvtxt_out *out, const struct store_named_event *ro
     return true;
 }
 
-static void put_event(struct nvtxt_out *out, const struct store_named_event *row, int64_t base_ns,
+static void put_event(struct chrome *chrome, const struct store_named_event *row, int64_t base_ns,
                       struct lane_item *item) {
+    struct nvtxt_out *out = &chrome->batch.text;
     const struct store_read_event *event = row->event;
     put_name_and_category(out, row);
     item->ids = out->len;
     put_times(out, event, base_ns);
     if (event->color) {
-        const char *name = nearest_name(event->color);
+        const char *name = nearest_name(chrome, event->color);
         NVTXT_OUT_LITERAL(out, ",\"cname\":\"");
         nvtxt_out_bytes(out, name, strlen(name));
         NVTXT_OUT_LITERAL(out, "\"");
@@ -485,7 +493,7 @@ static int row_chrome(struct export_writer *writer, const struct store_named_eve
                                .is_range = event->type != NVTXT_EVENT_MARK};
     if (!export_names_counter(&chrome->counters, row) ||
         !put_sample(out, row, writer->base_ns, item)) {
-        put_event(out, row, writer->base_ns, item);
+        put_event(chrome, row, writer->base_ns, item);
         set_flows(item, row);
     }
     item->stop = out->len;

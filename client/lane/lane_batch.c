@@ -43,13 +43,18 @@ static int by_start(const void *one, const void *other, void *context) {
 
 int lane_batch_place(struct lane_batch *batch, struct export_lanes *lanes) {
     uint32_t count = 0;
+    bool sorted = true; // as most are: one by one, or ranges side by side
     int r = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
         if (batch->items[i].is_range) {
+            sorted = sorted &&
+                     (count == 0 || compare_starts(batch->items, batch->order[count - 1], i) < 0);
             batch->order[count++] = i;
         }
     }
-    qsort_r(batch->order, count, sizeof(*batch->order), by_start, batch->items);
+    if (!sorted) {
+        qsort_r(batch->order, count, sizeof(*batch->order), by_start, batch->items);
+    }
     for (uint32_t i = 0; i < count && r == 0; i++) {
         struct lane_item *item = &batch->items[batch->order[i]];
         r = export_lanes_place(lanes, item->global_tid, item->start, item->end, &item->lane);

@@ -2,9 +2,14 @@
 //
 // Each piece asks for room once, for the longest that it can become, so the loops over bytes and
 // digits need no checks. A piece that is longer than the buffer makes the buffer grow.
+//
+// Most texts hold nothing that must be escaped, and the times have 19 digits, so both go eight
+// bytes at a time in a word of 64 bits. The bytes of a word are looked at one by one only where one
+// of them is not plain.
 #include "protocol/text/out.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -112,6 +117,8 @@ char *nvtxt_out_make_room(struct nvtxt_out *out, size_t size) {
     return size > out->cap && grow(out, size) < 0 ? NULL : out->data + out->len;
 }
 
+#define IN_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (unsigned char)(byte))
+
 // ---- Numbers ------------------------------------------------------------------------------------
 
 static const char pairs[] = "0001020304050607080910111213141516171819"
@@ -120,29 +127,73 @@ static const char pairs[] = "0001020304050607080910111213141516171819"
                             "6061626364656667686970717273747576777879"
                             "8081828384858687888990919293949596979899";
 
-#define DIGITS_MAX 20 // of 2^64 - 1
+#define EIGHT_DIGITS 100000000u
 
-// Writes to the end of `digits`; returns the index at which the number begins.
-static size_t make_digits(char digits[DIGITS_MAX], uint64_t value) {
-    size_t at = DIGITS_MAX;
-    while (value >= 100) {
-        at -= 2;
-        memcpy(digits + at, pairs + value % 100 * 2, 2);
-        value /= 100;
+// All steps divide the parts of one word at once: in two, in four, in eight. The factors are 1/100
+// and 1/10, exact for numbers of four and two digits.
+static void put_eight_digits(char *to, uint32_t value) {
+    uint64_t halves = value / 10000 | (uint64_t)(value % 10000) << 32;
+    uint64_t hundreds = halves * 10486 >> 20 & UINT64_C(0x7F0000007F);
+    uint64_t quarters = hundreds | (halves - 100 * hundreds) << 16;
+    uint64_t tens = quarters * 103 >> 10 & UINT64_C(0x000F000F000F000F);
+    uint64_t digits = tens | (quarters - 10 * tens) << 8 | UINT64_C(0x3030303030303030);
+    digits = htole64(digits); // the first digit is the lowest byte
+    memcpy(to, &digits, sizeof(digits));
+}
+
+// A bit is 1233/4096 of a digit, so the number of digits is this or one less.
+static size_t count_digits(uint64_t value) {
+    static const uint64_t powers[NVTXT_DIGITS] = {1,
+                                                  10,
+                                                  100,
+                                                  1000,
+                                                  10000,
+                                                  100000,
+                                                  1000000,
+                                                  10000000,
+                                                  100000000,
+                                                  1000000000,
+                                                  10000000000,
+                                                  100000000000,
+                                                  1000000000000,
+                                                  10000000000000,
+                                                  100000000000000,
+                                                  1000000000000000,
+                                                  10000000000000000,
+                                                  100000000000000000,
+                                                  1000000000000000000,
+                                                  10000000000000000000u};
+    value |= 1;
+    size_t log = (size_t)(64 - __builtin_clzll(value)) * 1233 >> 12;
+    return log + (value >= powers[log]);
+}
+
+char *nvtxt_put_digits(char *to, uint64_t value) {
+    if (value < 10) {
+        *to = (char)('0' + value);
+        return to + 1;
     }
-    if (value >= 10) {
+    char *end = to + count_digits(value), *at = end;
+    for (; value >= EIGHT_DIGITS; value /= EIGHT_DIGITS) {
+        at -= 8;
+        put_eight_digits(at, (uint32_t)(value % EIGHT_DIGITS));
+    }
+    uint32_t rest = (uint32_t)value;
+    for (; rest >= 100; rest /= 100) {
         at -= 2;
-        memcpy(digits + at, pairs + value * 2, 2);
+        memcpy(at, pairs + (size_t)(rest % 100) * 2, 2);
+    }
+    if (rest >= 10) {
+        memcpy(at - 2, pairs + (size_t)rest * 2, 2);
     } else {
-        digits[--at] = (char)('0' + value);
+        at[-1] = (char)('0' + rest);
     }
-    return at;
+    return end;
 }
 
 void nvtxt_out_uint(struct nvtxt_out *out, uint64_t value) {
-    char digits[DIGITS_MAX];
-    size_t at = make_digits(digits, value);
-    nvtxt_out_bytes(out, digits + at, DIGITS_MAX - at);
+    char *room = nvtxt_out_room(out, NVTXT_DIGITS);
+    out->len += room ? (size_t)(nvtxt_put_digits(room, value) - room) : 0;
 }
 
 void nvtxt_out_int(struct nvtxt_out *out, int64_t value) {
@@ -153,13 +204,16 @@ void nvtxt_out_int(struct nvtxt_out *out, int64_t value) {
 }
 
 void nvtxt_out_microseconds(struct nvtxt_out *out, uint64_t ns) {
-    char digits[DIGITS_MAX + 4];
-    size_t at = make_digits(digits, ns / 1000);
+    char *room = nvtxt_out_room(out, NVTXT_DIGITS + 4);
+    if (!room) {
+        return;
+    }
+    char *at = nvtxt_put_digits(room, ns / 1000);
     unsigned rest = (unsigned)(ns % 1000);
-    digits[DIGITS_MAX] = '.';
-    digits[DIGITS_MAX + 1] = (char)('0' + rest / 100);
-    memcpy(digits + DIGITS_MAX + 2, pairs + rest % 100 * 2, 2);
-    nvtxt_out_bytes(out, digits + at, DIGITS_MAX + 4 - at);
+    at[0] = '.';
+    at[1] = (char)('0' + rest / 100);
+    memcpy(at + 2, pairs + (size_t)(rest % 100) * 2, 2);
+    out->len += (size_t)(at + 4 - room);
 }
 
 // ---- Times --------------------------------------------------------------------------------------
@@ -190,20 +244,28 @@ static void date_of(int64_t day, char out[10]) {
     memcpy(out + 8, pairs + (size_t)date * 2, 2);
 }
 
+static void find_second(struct nvtxt_out *out, int64_t second) {
+    int64_t day = divide_down(second, DAY);
+    unsigned of_day = (unsigned)(second - day * DAY);
+    memcpy(out->second_text, "0000-00-00T00:00:00.", sizeof(out->second_text));
+    date_of(day, out->second_text);
+    memcpy(out->second_text + 11, pairs + of_day / 3600 * 2, 2);
+    memcpy(out->second_text + 14, pairs + of_day / 60 % 60 * 2, 2);
+    memcpy(out->second_text + 17, pairs + of_day % 60 * 2, 2);
+    out->second = second;
+}
+
 void nvtxt_out_utc(struct nvtxt_out *out, int64_t ns) {
-    char text[30] = "0000-00-00T00:00:00.000000000Z";
-    int64_t seconds = divide_down(ns, NVTXT_NS_A_SECOND);
-    uint64_t rest = (uint64_t)ns - (uint64_t)seconds * NVTXT_NS_A_SECOND; // may wrap on the way
-    int64_t day = divide_down(seconds, DAY);
-    unsigned of_day = (unsigned)(seconds - day * DAY);
-    date_of(day, text);
-    memcpy(text + 11, pairs + of_day / 3600 * 2, 2);
-    memcpy(text + 14, pairs + of_day / 60 % 60 * 2, 2);
-    memcpy(text + 17, pairs + of_day % 60 * 2, 2);
-    for (int i = 28; i >= 20; i--) {
-        text[i] = (char)('0' + rest % 10);
-        rest /= 10;
+    char text[30];
+    int64_t second = divide_down(ns, NVTXT_NS_A_SECOND);
+    uint64_t rest = (uint64_t)ns - (uint64_t)second * NVTXT_NS_A_SECOND; // may wrap on the way
+    if (second != out->second || !out->second_text[0]) {
+        find_second(out, second);
     }
+    memcpy(text, out->second_text, sizeof(out->second_text));
+    text[20] = (char)('0' + rest / EIGHT_DIGITS);
+    put_eight_digits(text + 21, (uint32_t)(rest % EIGHT_DIGITS));
+    text[29] = 'Z';
     nvtxt_out_bytes(out, text, sizeof(text));
 }
 
@@ -217,12 +279,15 @@ void nvtxt_out_format(struct nvtxt_out *out, const char *format, ...) {
     nvtxt_out_bytes(out, text, (size_t)len);
 }
 
+// Each digit gets a byte of its own; from 10 on it is a letter.
 void nvtxt_out_color(struct nvtxt_out *out, uint32_t argb) {
-    static const char hex[] = "0123456789ABCDEF";
     char text[9] = "#";
-    for (int i = 8; i > 0; i--, argb >>= 4) {
-        text[i] = hex[argb & 15];
-    }
+    uint64_t digits = (argb | (uint64_t)argb << 16) & UINT64_C(0x0000FFFF0000FFFF);
+    digits = (digits | digits << 8) & UINT64_C(0x00FF00FF00FF00FF);
+    digits = (digits | digits << 4) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+    uint64_t letters = (digits + IN_EACH_BYTE(6)) >> 4 & IN_EACH_BYTE(1);
+    digits = htobe64(digits + IN_EACH_BYTE('0') + letters * ('A' - '0' - 10));
+    memcpy(text + 1, &digits, sizeof(digits));
     nvtxt_out_bytes(out, text, sizeof(text));
 }
 
@@ -275,11 +340,74 @@ static char *put_wide(char *at, struct nvtxt_slice text, size_t *i) {
     return at + n;
 }
 
+// ---- Runs of plain bytes ----
+
+#define WORD sizeof(uint64_t)
+
+// Whether all bytes are printable ASCII, not `"` and not the one in `special`: a byte that is not
+// sets the high bit of its place.
+static bool is_plain(uint64_t word, uint64_t special) {
+    uint64_t odd = word | (word + IN_EACH_BYTE(1)) | (word - IN_EACH_BYTE(' ')) |
+                   ((word ^ IN_EACH_BYTE('"')) - IN_EACH_BYTE(1)) |
+                   ((word ^ special) - IN_EACH_BYTE(1));
+    return (odd & IN_EACH_BYTE(0x80)) == 0;
+}
+
+// How many bytes from `from` on are plain, in whole words or up to the end. The last word overlaps
+// the one before it; a shorter text is filled up. May be too few.
+static size_t plain_run(struct nvtxt_slice text, size_t from, char special_byte) {
+    uint64_t word = IN_EACH_BYTE('0'), special = IN_EACH_BYTE(special_byte);
+    size_t at = from;
+    for (; text.len - at >= WORD; at += WORD) {
+        memcpy(&word, text.data + at, WORD);
+        if (!is_plain(word, special)) {
+            return at - from;
+        }
+    }
+    if (text.len >= WORD) {
+        memcpy(&word, text.data + text.len - WORD, WORD);
+    } else {
+        memcpy(&word, text.data, text.len);
+    }
+    return (is_plain(word, special) ? text.len : at) - from;
+}
+
+// Copies the plain bytes from `*i` on; moves it on.
+static char *put_run(char *at, struct nvtxt_slice text, size_t *i, char special) {
+    size_t run = plain_run(text, *i, special);
+    memcpy(at, text.data + *i, run);
+    *i += run;
+    return at + run;
+}
+
+// The end of the word at `i`.
+static size_t word_end(struct nvtxt_slice text, size_t i) {
+    return text.len - i < WORD ? text.len : i + WORD;
+}
+
 #define CSV_GROWTH 3 // U+FFFD
 
 void nvtxt_out_repaired(struct nvtxt_out *out, struct nvtxt_slice text) {
     char *room = nvtxt_out_room(out, NVTXT_UTF8_GROWTH * text.len);
     out->len += room ? nvtxt_utf8_repair(room, text) : 0;
+}
+
+static char *put_json_word(char *at, struct nvtxt_slice text, size_t *i) {
+    for (size_t end = word_end(text, *i); *i < end;) {
+        char byte = text.data[*i];
+        uint8_t class = json_classes[(unsigned char)byte];
+        if (class == WIDE) {
+            at = put_wide(at, text, i);
+            continue;
+        }
+        if (class == PLAIN) {
+            *at++ = byte;
+        } else {
+            at = nvtxt_json_escape(at, byte);
+        }
+        ++*i;
+    }
+    return at;
 }
 
 void nvtxt_out_json(struct nvtxt_out *out, struct nvtxt_slice text) {
@@ -290,52 +418,64 @@ void nvtxt_out_json(struct nvtxt_out *out, struct nvtxt_slice text) {
     char *at = room;
     *at++ = '"';
     for (size_t i = 0; i < text.len;) {
-        unsigned char byte = (unsigned char)text.data[i];
-        if (json_classes[byte] == PLAIN) {
-            *at++ = (char)byte;
-            i++;
-        } else if (json_classes[byte] == WIDE) {
-            at = put_wide(at, text, &i);
-        } else {
-            at = nvtxt_json_escape(at, (char)byte);
-            i++;
-        }
+        at = put_run(at, text, &i, '\\');
+        at = put_json_word(at, text, &i);
     }
     *at++ = '"';
     out->len += (size_t)(at - room);
 }
 
-static bool needs_quotes(struct nvtxt_slice text, char separator) {
-    for (size_t i = 0; i < text.len; i++) {
-        char byte = text.data[i];
-        if (field_classes[(unsigned char)byte] == SPECIAL || byte == separator) {
-            return true;
-        }
-    }
+static bool has_blank_end(struct nvtxt_slice text) {
     return text.len > 0 && (text.data[0] == ' ' || text.data[text.len - 1] == ' ');
 }
 
-void nvtxt_out_field(struct nvtxt_out *out, struct nvtxt_slice text, char separator) {
-    char *room = nvtxt_out_room(out, text.len * CSV_GROWTH + 2);
-    if (!room) {
-        return;
+// The bytes before `from` are plain.
+static bool needs_quotes(struct nvtxt_slice text, size_t from, char separator) {
+    for (size_t i = from; i < text.len; i += plain_run(text, i, separator)) {
+        for (size_t end = word_end(text, i); i < end; i++) {
+            char byte = text.data[i];
+            if (field_classes[(unsigned char)byte] == SPECIAL || byte == separator) {
+                return true;
+            }
+        }
     }
-    bool quoted = needs_quotes(text, separator);
-    char *at = room;
-    if (quoted) {
-        *at++ = '"';
-    }
-    for (size_t i = 0; i < text.len;) {
-        unsigned char byte = (unsigned char)text.data[i];
-        if (field_classes[byte] == WIDE) {
-            at = put_wide(at, text, &i);
+    return has_blank_end(text);
+}
+
+static char *put_field_word(char *at, struct nvtxt_slice text, size_t *i) {
+    for (size_t end = word_end(text, *i); *i < end;) {
+        char byte = text.data[*i];
+        if (field_classes[(unsigned char)byte] == WIDE) {
+            at = put_wide(at, text, i);
             continue;
         }
         if (byte == '"') {
             *at++ = '"';
         }
-        *at++ = (char)byte;
-        i++;
+        *at++ = byte;
+        ++*i;
+    }
+    return at;
+}
+
+void nvtxt_out_field(struct nvtxt_out *out, struct nvtxt_slice text, char separator) {
+    size_t run = text.len > 0 ? plain_run(text, 0, separator) : 0;
+    if (run == text.len && !has_blank_end(text)) {
+        nvtxt_out_slice(out, text);
+        return;
+    }
+    char *room = nvtxt_out_room(out, text.len * CSV_GROWTH + 2);
+    if (!room) {
+        return;
+    }
+    bool quoted = needs_quotes(text, run, separator);
+    char *at = room;
+    if (quoted) {
+        *at++ = '"';
+    }
+    for (size_t i = 0; i < text.len;) {
+        at = put_run(at, text, &i, '"');
+        at = put_field_word(at, text, &i);
     }
     if (quoted) {
         *at++ = '"';

@@ -35,6 +35,9 @@ struct nvtxt_out {
     // the usual.
     size_t (*show)(struct nvtxt_out *out, struct nvtxt_slice text, bool last);
     void *screen; // of `show`; borrowed
+    // The second of the time that was written last, as text: most times are in the same.
+    int64_t second;
+    char second_text[20]; // "": none
 };
 
 int nvtxt_out_init(struct nvtxt_out *out, int fd); // 0 or -ENOMEM
@@ -67,6 +70,11 @@ static inline void nvtxt_out_bytes(struct nvtxt_out *out, const char *data, size
 static inline void nvtxt_out_slice(struct nvtxt_out *out, struct nvtxt_slice text) {
     nvtxt_out_bytes(out, text.data, text.len);
 }
+
+#define NVTXT_DIGITS 20 // of 2^64 - 1
+
+// Writes the decimal digits of a number to room for NVTXT_DIGITS; returns their end.
+char *nvtxt_put_digits(char *to, uint64_t value);
 
 void nvtxt_out_uint(struct nvtxt_out *out, uint64_t value);
 void nvtxt_out_int(struct nvtxt_out *out, int64_t value);
