@@ -141,28 +141,13 @@ static void put_eight_digits(char *to, uint32_t value) {
     memcpy(to, &digits, sizeof(digits));
 }
 
+#define FOUR_POWERS(first) first, first##0, first##00, first##000u
+
 // A bit is 1233/4096 of a digit, so the number of digits is this or one less.
 static size_t count_digits(uint64_t value) {
-    static const uint64_t powers[NVTXT_DIGITS] = {1,
-                                                  10,
-                                                  100,
-                                                  1000,
-                                                  10000,
-                                                  100000,
-                                                  1000000,
-                                                  10000000,
-                                                  100000000,
-                                                  1000000000,
-                                                  10000000000,
-                                                  100000000000,
-                                                  1000000000000,
-                                                  10000000000000,
-                                                  100000000000000,
-                                                  1000000000000000,
-                                                  10000000000000000,
-                                                  100000000000000000,
-                                                  1000000000000000000,
-                                                  10000000000000000000u};
+    static const uint64_t powers[NVTXT_DIGITS] = {
+        FOUR_POWERS(1), FOUR_POWERS(10000), FOUR_POWERS(100000000), FOUR_POWERS(1000000000000),
+        FOUR_POWERS(10000000000000000)};
     value |= 1;
     size_t log = (size_t)(64 - __builtin_clzll(value)) * 1233 >> 12;
     return log + (value >= powers[log]);
@@ -340,8 +325,6 @@ static char *put_wide(char *at, struct nvtxt_slice text, size_t *i) {
     return at + n;
 }
 
-// ---- Runs of plain bytes ----
-
 #define WORD sizeof(uint64_t)
 
 // Whether all bytes are printable ASCII, not `"` and not the one in `special`: a byte that is not
@@ -372,14 +355,6 @@ static size_t plain_run(struct nvtxt_slice text, size_t from, char special_byte)
     return (is_plain(word, special) ? text.len : at) - from;
 }
 
-// Copies the plain bytes from `*i` on; moves it on.
-static char *put_run(char *at, struct nvtxt_slice text, size_t *i, char special) {
-    size_t run = plain_run(text, *i, special);
-    memcpy(at, text.data + *i, run);
-    *i += run;
-    return at + run;
-}
-
 // The end of the word at `i`.
 static size_t word_end(struct nvtxt_slice text, size_t i) {
     return text.len - i < WORD ? text.len : i + WORD;
@@ -392,20 +367,24 @@ void nvtxt_out_repaired(struct nvtxt_out *out, struct nvtxt_slice text) {
     out->len += room ? nvtxt_utf8_repair(room, text) : 0;
 }
 
-static char *put_json_word(char *at, struct nvtxt_slice text, size_t *i) {
-    for (size_t end = word_end(text, *i); *i < end;) {
-        char byte = text.data[*i];
-        uint8_t class = json_classes[(unsigned char)byte];
-        if (class == WIDE) {
-            at = put_wide(at, text, i);
-            continue;
+// Copies the runs; `escape` writes what is SPECIAL.
+static char *put_text(char *at, struct nvtxt_slice text, char special, const uint8_t classes[256],
+                      char *(*escape)(char *at, char byte)) {
+    for (size_t i = 0; i < text.len;) {
+        size_t run = plain_run(text, i, special);
+        memcpy(at, text.data + i, run);
+        at += run;
+        i += run;
+        for (size_t end = word_end(text, i); i < end;) {
+            char byte = text.data[i];
+            if (classes[(unsigned char)byte] == WIDE) {
+                at = put_wide(at, text, &i);
+                continue;
+            }
+            at[0] = byte;
+            at = classes[(unsigned char)byte] == PLAIN ? at + 1 : escape(at, byte);
+            i++;
         }
-        if (class == PLAIN) {
-            *at++ = byte;
-        } else {
-            at = nvtxt_json_escape(at, byte);
-        }
-        ++*i;
     }
     return at;
 }
@@ -417,10 +396,7 @@ void nvtxt_out_json(struct nvtxt_out *out, struct nvtxt_slice text) {
     }
     char *at = room;
     *at++ = '"';
-    for (size_t i = 0; i < text.len;) {
-        at = put_run(at, text, &i, '\\');
-        at = put_json_word(at, text, &i);
-    }
+    at = put_text(at, text, '\\', json_classes, nvtxt_json_escape);
     *at++ = '"';
     out->len += (size_t)(at - room);
 }
@@ -442,20 +418,9 @@ static bool needs_quotes(struct nvtxt_slice text, size_t from, char separator) {
     return has_blank_end(text);
 }
 
-static char *put_field_word(char *at, struct nvtxt_slice text, size_t *i) {
-    for (size_t end = word_end(text, *i); *i < end;) {
-        char byte = text.data[*i];
-        if (field_classes[(unsigned char)byte] == WIDE) {
-            at = put_wide(at, text, i);
-            continue;
-        }
-        if (byte == '"') {
-            *at++ = '"';
-        }
-        *at++ = byte;
-        ++*i;
-    }
-    return at;
+static char *double_quote(char *at, char byte) {
+    at[0] = at[1] = byte;
+    return at + (byte == '"' ? 2 : 1);
 }
 
 void nvtxt_out_field(struct nvtxt_out *out, struct nvtxt_slice text, char separator) {
@@ -473,10 +438,7 @@ void nvtxt_out_field(struct nvtxt_out *out, struct nvtxt_slice text, char separa
     if (quoted) {
         *at++ = '"';
     }
-    for (size_t i = 0; i < text.len;) {
-        at = put_run(at, text, &i, '"');
-        at = put_field_word(at, text, &i);
-    }
+    at = put_text(at, text, '"', field_classes, double_quote);
     if (quoted) {
         *at++ = '"';
     }

@@ -41,6 +41,52 @@ Test(out, writes_integers_of_every_length) {
     output_close(&output);
 }
 
+static void compare(struct nvtxt_out *out, const char *wanted, size_t len) {
+    cr_assert_eq(out->len, len, "%.*s for %.*s", (int)out->len, out->data, (int)len, wanted);
+    cr_assert_eq(memcmp(out->data, wanted, len), 0);
+    out->len = 0;
+}
+
+static void check_number(struct nvtxt_out *out, uint64_t number) {
+    unsigned second = (unsigned)(number % 59), ns = (unsigned)(number % 1000000000);
+    char wanted[64];
+    int len = sprintf(wanted, "%llu", (unsigned long long)number);
+    nvtxt_out_uint(out, number);
+    compare(out, wanted, (size_t)len);
+    len =
+        sprintf(wanted, "%llu.%03u", (unsigned long long)number / 1000, (unsigned)(number % 1000));
+    nvtxt_out_microseconds(out, number);
+    compare(out, wanted, (size_t)len);
+    len = sprintf(wanted, "#%08X", (unsigned)number);
+    nvtxt_out_color(out, (uint32_t)number);
+    compare(out, wanted, (size_t)len);
+    len = sprintf(wanted, "2026-11-21T06:24:%02u.%09uZ", second, ns);
+    nvtxt_out_utc(out, (INT64_C(1795242240) + second) * 1000000000 + ns);
+    compare(out, wanted, (size_t)len);
+}
+
+Test(out, writes_numbers_of_all_lengths) {
+    struct nvtxt_out out;
+    uint64_t power = 1, random = 88172645463325252;
+    cr_assert_eq(nvtxt_out_init(&out, -1), 0);
+    for (int digits = 1; digits <= 20; digits++, power *= 10) {
+        check_number(&out, power - 1);
+        check_number(&out, power);
+        check_number(&out, power + 1);
+        for (int i = 0; i < 100; i++) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            check_number(&out, random % power);
+            check_number(&out, random);
+        }
+    }
+    for (uint64_t number = 0; number < 10000; number++) {
+        check_number(&out, number * 10001);
+    }
+    nvtxt_out_deinit(&out);
+}
+
 Test(out, writes_microseconds_with_three_decimals) {
     struct output output;
     output_open(&output);
@@ -127,6 +173,119 @@ Test(out, escapes_json) {
     WROTE(nvtxt_out_json(&output.out, NVTXT_SLICE("\xC3\xA4\xF0\x9F\x98\x80")),
           "\"\xC3\xA4\xF0\x9F\x98\x80\"");
     output_close(&output);
+}
+
+// ---- Each byte at each place ----
+// What is expected is made byte by byte, the output may go by words.
+
+#define LONGEST 40
+
+static size_t expect_json(char *to, unsigned char byte) {
+    static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+    for (const char *s = shorts; *s; s += 2) {
+        if (byte == (unsigned char)*s) {
+            return (size_t)sprintf(to, "\\%c", s[1]);
+        }
+    }
+    if (byte < 32 || byte == 127) {
+        return (size_t)sprintf(to, "\\u%04x", byte);
+    }
+    return (size_t)sprintf(to, byte < 128 ? "%c" : "\xEF\xBF\xBD", byte);
+}
+
+static size_t expect_field(char *to, unsigned char byte) {
+    if (byte == 0) {
+        *to = '\0';
+        return 1;
+    }
+    return (size_t)sprintf(to, byte == '"' ? "\"\"" : byte < 128 ? "%c" : "\xEF\xBF\xBD", byte);
+}
+
+static bool expect_quotes(const char *text, size_t len, char separator) {
+    bool quotes = len > 0 && (text[0] == ' ' || text[len - 1] == ' ');
+    for (size_t i = 0; i < len; i++) {
+        quotes |= strchr("\"\r\n", text[i]) && text[i];
+        quotes |= text[i] == separator;
+    }
+    return quotes;
+}
+
+static void check_text(struct nvtxt_out *out, const char *text, size_t len) {
+    char wanted[6 * LONGEST + 8], *at = wanted;
+    *at++ = '"';
+    for (size_t i = 0; i < len; i++) {
+        at += expect_json(at, (unsigned char)text[i]);
+    }
+    *at++ = '"';
+    nvtxt_out_json(out, bytes(text, len));
+    compare(out, wanted, (size_t)(at - wanted));
+    for (const char *separator = ",;\t"; *separator; separator++) {
+        bool quotes = expect_quotes(text, len, *separator);
+        at = wanted;
+        *at = '"';
+        at += quotes;
+        for (size_t i = 0; i < len; i++) {
+            at += expect_field(at, (unsigned char)text[i]);
+        }
+        *at = '"';
+        at += quotes;
+        nvtxt_out_field(out, bytes(text, len), *separator);
+        compare(out, wanted, (size_t)(at - wanted));
+    }
+}
+
+Test(out, writes_each_byte_at_each_place) {
+    struct nvtxt_out out;
+    cr_assert_eq(nvtxt_out_init(&out, -1), 0);
+    for (size_t len = 0; len <= LONGEST; len++) {
+        char *text = malloc(len + 1); // so that valgrind sees a read behind the end
+        cr_assert_not_null(text);
+        memset(text, '0', len);
+        check_text(&out, text, len);
+        for (size_t place = 0; place < len; place++) {
+            for (int byte = 0; byte < 256; byte++) {
+                text[place] = (char)byte;
+                check_text(&out, text, len);
+            }
+            text[place] = '0';
+        }
+        free(text);
+    }
+    nvtxt_out_deinit(&out);
+}
+
+Test(out, writes_many_special_bytes) {
+    static const char alphabet[] = "\"\\\n\r\t\x7f\xFF,; abcdefghijklmnop";
+    struct nvtxt_out out;
+    char text[LONGEST];
+    unsigned seed = 3;
+    cr_assert_eq(nvtxt_out_init(&out, -1), 0);
+    for (int round = 0; round < 50000; round++) {
+        size_t len = (size_t)rand_r(&seed) % (LONGEST + 1);
+        for (size_t i = 0; i < len; i++) {
+            text[i] = alphabet[(size_t)rand_r(&seed) % (sizeof(alphabet) - 1)];
+        }
+        check_text(&out, text, len);
+    }
+    nvtxt_out_deinit(&out);
+}
+
+Test(out, keeps_characters_whole_that_lie_in_two_words) {
+    static const char character[] = "\xF0\x9F\x98\x80";
+    struct nvtxt_out out;
+    char text[LONGEST + 1], wanted[LONGEST + 3];
+    cr_assert_eq(nvtxt_out_init(&out, -1), 0);
+    for (size_t place = 0; place + 4 <= LONGEST; place++) {
+        memset(text, 'a', LONGEST);
+        memcpy(text + place, character, 4);
+        nvtxt_out_field(&out, bytes(text, LONGEST), ',');
+        compare(&out, text, LONGEST);
+        nvtxt_out_json(&out, bytes(text, LONGEST));
+        wanted[0] = wanted[LONGEST + 1] = '"';
+        memcpy(wanted + 1, text, LONGEST);
+        compare(&out, wanted, LONGEST + 2);
+    }
+    nvtxt_out_deinit(&out);
 }
 
 Test(out, replaces_what_is_no_utf8) {
