@@ -308,6 +308,27 @@ Test(export_fmt, chrome_names_what_comes_first) {
     end(&f);
 }
 
+Test(export_fmt, chrome_finds_the_name_of_each_colour) {
+    static const struct {
+        uint32_t color;
+        const char *member;
+    } events[] = {{0xFF0000FF, "\"cname\":\"vsync_highlight_color\""},
+                  {0xFF0000FF, "\"cname\":\"vsync_highlight_color\""},
+                  {0xFFFFFF00, "\"cname\":\"yellow\""},
+                  {0, ",\"args\":{\"startNs\""},
+                  {0xFFFFFF00, "\"cname\":\"yellow\""},
+                  {0xFF0000FF, "\"cname\":\"vsync_highlight_color\""}};
+    struct fixture f;
+    begin(&f, "chrome");
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+        f.event.color = events[i].color;
+        const char *text = written(&f);
+        cr_expect_not_null(strstr(text, events[i].member), "%s", text);
+        cr_expect_eq(strstr(text, "cname") != NULL, events[i].color != 0, "%s", text);
+    }
+    end(&f);
+}
+
 Test(export_fmt, chrome_puts_what_crosses_on_a_track_of_its_own) {
     struct fixture f;
     begin(&f, "chrome");
