@@ -143,12 +143,12 @@ static void put_eight_digits(char *to, uint32_t value) {
 
 #define FOUR_POWERS(first) first, first##0, first##00, first##000u
 
-// A bit is 1233/4096 of a digit, so the number of digits is this or one less.
+// For a number from 1 on. A bit is 1233/4096 of a digit, and this rounded down is the number of
+// digits or one less.
 static size_t count_digits(uint64_t value) {
     static const uint64_t powers[NVTXT_DIGITS] = {
         FOUR_POWERS(1), FOUR_POWERS(10000), FOUR_POWERS(100000000), FOUR_POWERS(1000000000000),
         FOUR_POWERS(10000000000000000)};
-    value |= 1;
     size_t log = (size_t)(64 - __builtin_clzll(value)) * 1233 >> 12;
     return log + (value >= powers[log]);
 }
