@@ -282,6 +282,20 @@ static void write_batch(struct lane_batch *batch, struct export_lanes *lanes, in
     lanes->batch++;
 }
 
+Test(export_lanes, places_a_batch_in_order_of_start) {
+    struct export_lanes lanes = {.batch = 1};
+    struct lane_batch batch;
+    cr_assert_eq(lane_batch_init(&batch), 0);
+    batch.items[0] = (struct lane_item){.global_tid = 7, .start = 15, .end = 25, .is_range = true};
+    batch.items[1] = (struct lane_item){.global_tid = 7, .start = 10, .end = 20, .is_range = true};
+    batch.count = 2;
+    cr_assert_eq(lane_batch_place(&batch, &lanes), 0);
+    cr_expect_eq(batch.items[0].lane, 1);
+    cr_expect_eq(batch.items[1].lane, 0);
+    lane_batch_deinit(&batch);
+    export_lanes_deinit(&lanes);
+}
+
 // Short times, so that many ranges begin and end together.
 Test(export_lanes, nests_what_comes_in_batches) {
     enum { COUNT = 120, LATEST = 45, ROUNDS = 200 };
