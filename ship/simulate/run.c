@@ -4,6 +4,7 @@
 // rows are looked at. In the first three each connection takes one host after the other, in their
 // order; since all hosts have the same interval, the next one is also the next that is due. What
 // fails and may pass is tried again on a new connection, as a shipper does.
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -308,6 +309,17 @@ static void measure(struct run *run) {
     result->memory_kib = cpu_peak_kib();
 }
 
+static enum failure_class cannot_run(size_t connections, int r, struct failure *failure) {
+    if (r == -EMFILE) {
+        return failure_set(failure, FAILURE_MEMORY,
+                           "%zu connections need a limit of %zu open files (ulimit -n), and the "
+                           "hard limit is lower: raise it, or say fewer --connections",
+                           connections, fibers_descriptors(connections));
+    }
+    return failure_set(failure, FAILURE_MEMORY, "%s",
+                       r == -ENOMEM ? "out of memory" : strerror(-r));
+}
+
 static enum failure_class run_all(struct run *run, struct failure *failure) {
     const struct simulate_wishes *wishes = run->wishes;
     const struct fibers_plan plan = {.count = (size_t)run->result->connections,
@@ -317,8 +329,10 @@ static enum failure_class run_all(struct run *run, struct failure *failure) {
                                      .hear = hear};
     run->hosts = calloc((size_t)wishes->hosts, sizeof(*run->hosts));
     run->workers = calloc(plan.count, sizeof(*run->workers));
-    if (!run->hosts || !run->workers || nvtxt_buf_failed(&run->labels) || fibers_run(&plan) < 0) {
-        return failure_set(failure, FAILURE_MEMORY, "out of memory");
+    bool has_memory = run->hosts && run->workers && !nvtxt_buf_failed(&run->labels);
+    int r = has_memory ? fibers_run(&plan) : nvtxt_origin(-ENOMEM);
+    if (r < 0) {
+        return cannot_run(plan.count, r, failure);
     }
     measure(run);
     enum failure_class class = FAILURE_NONE;

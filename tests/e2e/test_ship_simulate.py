@@ -3,12 +3,14 @@
 it ends, and that its check notices what is wrong. With NVTXT_TEST_LONG=1 there are 1,000 hosts."""
 import json
 import os
+import resource
 import signal
+import subprocess
 
 from following import disconnect
-from lib import Daemon, equal, run, wait_for
+from lib import DEADLINE, Daemon, equal, program, run, wait_for
 from postgres import Postgres, database
-from ship import Shipper, good, marker, refused, role, run_ship
+from ship import ERROR, Shipper, good, marker, refused, role, run_ship
 
 HOSTS = 1000 if os.environ.get("NVTXT_TEST_LONG") else 50
 FAST = ("--interval", "100ms", "--rate", "20", "--json")
@@ -214,6 +216,20 @@ def test_a_second_one_is_refused():
             equal((status, out), (75, ""), said)
             equal("is being shipped by process %d, seen " % shipper.process.pid in said, True, said)
             equal(ended(shipper)["missing_rows"], 0)
+
+
+def test_a_limit_of_open_files_that_is_too_low():
+    with database() as server:
+        good("init", "--target", server.target())
+        done = subprocess.run(
+            [program("ship", "nvtxt-ship"), "simulate", "--target", server.target(), "--hosts", "100",
+             "--connections", "100", "--for", "1s", *FAST], stdin=subprocess.DEVNULL,
+            capture_output=True, timeout=DEADLINE, check=False, text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200)))
+        equal((done.returncode, done.stdout, done.stderr),
+              (71, "", ERROR + "100 connections need a limit of 264 open files (ulimit -n), and the hard "
+                               "limit is lower: raise it, or say fewer --connections\n"))
+        equal(server.one("SELECT count(*) FROM nvtxt.stores"), "0")
 
 
 def test_the_check_notices_what_is_wrong():
