@@ -18,7 +18,7 @@
 #define FIRST_DELAY_MS 50 // after a failure; doubled each time
 #define LAST_DELAY_MS 5000
 #define LOOK_MS 500          // whether the run has ended, at least so often
-#define BUSY_MS 5            // until a host that another connection has is looked at again
+#define BUSY_MS 5            // until what other connections do is looked at again
 #define CHECK_TRIES_MS 30000 // for a server that comes back
 
 // ---- Failures -----------------------------------------------------------------------------------
@@ -147,18 +147,27 @@ static bool is_over(const struct run *run) {
            nvtxt_monotonic_ns() >= run->begun_ns + run->wishes->for_ms * NVTXT_NS_A_MS;
 }
 
-// The next host, once it is due; NULL: not yet.
+static void pass_on(struct run *run, int64_t now_ms) {
+    run->hosts[run->next].due_ms = now_ms + run->wishes->interval_ms;
+    run->next = (run->next + 1) % run->wishes->hosts;
+}
+
+// The next host, once it is due; NULL: not yet. One that waits for the engine does not hold up the
+// others.
 static struct host *take_due(struct run *run) {
     struct host *host = &run->hosts[run->next];
     int64_t now = nvtxt_monotonic_ms();
     int64_t end = run->begun_ns / NVTXT_NS_A_MS + run->wishes->for_ms + 1;
-    if (host->is_busy || now < host->due_ms) {
+    while (host->is_busy && now >= host->due_ms) { // what it has then comes with its next round
+        pass_on(run, now);
+        host = &run->hosts[run->next];
+    }
+    if (now < host->due_ms) {
         int64_t left = nvtxt_earlier(nvtxt_earlier(host->due_ms, end) - now, LOOK_MS);
-        fibers_sleep(host->is_busy && left < BUSY_MS ? BUSY_MS : left < 0 ? 0 : (int)left);
+        fibers_sleep(left < 0 ? 0 : (int)left);
         return NULL;
     }
-    run->next = (run->next + 1) % run->wishes->hosts;
-    host->due_ms = now + run->wishes->interval_ms;
+    pass_on(run, now);
     return host;
 }
 

@@ -218,6 +218,26 @@ def test_a_second_one_is_refused():
             equal(ended(shipper)["missing_rows"], 0)
 
 
+def locked(server):
+    return server.rows("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+
+
+def test_a_host_that_waits_holds_up_no_other():
+    with database() as server:
+        good("init", "--target", server.target())
+        with endless(server, "--connections", "8") as shipper:
+            ships(server, HOSTS)
+            store = server.one("SELECT min(store_id) FROM nvtxt.stores")
+            slowest = "SELECT min(event_row) FROM nvtxt.cursors WHERE store_id <> " + store
+            with server.held("SELECT FROM nvtxt.cursors WHERE store_id = %s FOR UPDATE" % store):
+                wait_for(lambda: locked(server), "the host waits")
+                row = int(server.one(slowest))
+                wait_for(lambda: int(server.one(slowest)) > row + 40, "all others ship")
+                equal(len(locked(server)), 1)
+            equal(ended(shipper)["missing_rows"], 0)
+        each_row_is_there_once(server)
+
+
 def test_a_limit_of_open_files_that_is_too_low():
     with database() as server:
         good("init", "--target", server.target())
