@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 from following import disconnect
-from lib import DEADLINE, Daemon, equal, program, run, wait_for
+from lib import DEADLINE, Daemon, Skip, equal, program, run, wait_for
 from postgres import Postgres, database
 from ship import ERROR, Shipper, good, marker, refused, role, run_ship
 
@@ -236,6 +236,24 @@ def test_a_host_that_waits_holds_up_no_other():
                 equal(len(locked(server)), 1)
             equal(ended(shipper)["missing_rows"], 0)
         each_row_is_there_once(server)
+
+
+def test_a_server_that_stands_still_is_given_up():
+    if not os.environ.get("NVTXT_TEST_LONG"):
+        raise Skip("it takes 75 seconds; set NVTXT_TEST_LONG=1")
+    with database() as server:
+        good("init", "--target", server.target())
+        with endless(server, "--connections", "2") as shipper:
+            ships(server)
+            pid = int(server.one("SELECT min(pid) FROM pg_stat_activity WHERE application_name = "
+                                 "'nvtxt-ship'"))
+            os.kill(pid, signal.SIGSTOP)
+            try:
+                wait_for(lambda: any("did not answer in time" in line for line in warnings(shipper)),
+                         "it gives up", deadline=2 * DEADLINE + 75)
+            finally:
+                os.kill(pid, signal.SIGCONT)
+            equal(ended(shipper)["missing_rows"], 0)
 
 
 def test_a_limit_of_open_files_that_is_too_low():
