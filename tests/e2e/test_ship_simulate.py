@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import signal
+import socket
 import subprocess
 
 from following import disconnect
@@ -236,6 +237,21 @@ def test_a_host_that_waits_holds_up_no_other():
                 equal(len(locked(server)), 1)
             equal(ended(shipper)["missing_rows"], 0)
         each_row_is_there_once(server)
+
+
+# Its second entrance takes connections and says nothing.
+def test_a_connection_that_is_made_holds_up_no_other():
+    with database(tcp=True) as server, socket.create_server(("127.0.0.1", 0)) as silent:
+        good("init", "--target", server.target())
+        args = ("--target", server.target(host=server.folder + ",127.0.0.1",
+                                          port="%s,%d" % (server.port, silent.getsockname()[1])))
+        with Shipper("simulate", *args, "--hosts", str(HOSTS), "--for", "1h", "--connections", "8",
+                     "--connect-timeout", "1h", *FAST) as shipper:
+            wait_for(lambda: int(server.one("SELECT count(*) FROM nvtxt.stores")) == HOSTS - 4,
+                     "all are there but those of four connections")
+            silent.close()
+            ships(server, HOSTS)
+            equal(ended(shipper)["missing_rows"], 0)
 
 
 def test_a_server_that_stands_still_is_given_up():
