@@ -17,7 +17,7 @@ static struct rlimit usual; // of bound_leave()
 
 // Bytes of data that this process has, stack included; 0: not known.
 static int64_t data_of_process(void) {
-#ifdef __SANITIZE_ADDRESS__
+#if HAS_ADDRESS_SANITIZER
     return 0; // its allocator ends a program that is short of memory
 #else
     static int fd = -1; // stays open: rows of COPY ask often

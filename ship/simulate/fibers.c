@@ -14,12 +14,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/common_interface_defs.h>
-#endif
-
 #include "protocol/base/clock.h"
 #include "protocol/base/origin.h"
+#include "ship/engine/wait.h"
+
+#if HAS_ADDRESS_SANITIZER
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 // For names that the system's resolver looks up and for TLS; only what is used is taken.
 #define STACK_BYTES ((size_t)512 << 10)
@@ -47,7 +48,7 @@ static struct {
     bool is_deaf; // nobody listens to `heard_fd` any more
 } all;
 
-#ifdef __SANITIZE_ADDRESS__
+#if HAS_ADDRESS_SANITIZER
 static void leave(void **stacks, const void *next, size_t size) {
     __sanitizer_start_switch_fiber(stacks, next, size);
 }
