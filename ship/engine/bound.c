@@ -2,8 +2,9 @@
 //
 // Memory is bounded by the limit that the system has for the data of a process (RLIMIT_DATA), which
 // holds only while the library reads: it then finds that there is no memory, says so, and drops
-// what it cannot hold. Nothing else of the program runs meanwhile. Where the system does not say
-// how much there is, only bytes are counted.
+// what it cannot hold. Nothing else of the program runs while the library reads; between two reads
+// other connections may take memory of their own (pg.c then counts anew). Where the system does not
+// say how much there is, only bytes are counted.
 #include "ship/engine/wait.h"
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@ static struct rlimit usual; // of bound_leave()
 
 // Bytes of data that this process has, stack included; 0: not known.
 static int64_t data_of_process(void) {
-#ifdef __SANITIZE_ADDRESS__
+#if HAS_ADDRESS_SANITIZER
     return 0; // its allocator ends a program that is short of memory
 #else
     static int fd = -1; // stays open: rows of COPY ask often

@@ -117,6 +117,9 @@ enum failure_class pg_wait_socket(struct pg *pg, short events, int64_t deadline)
            WAIT_BREAK) {
         cancel_statement(pg->conn);
     }
+    if (pg->wait.poll) {
+        bound_renew(&pg->bound); // others may have taken memory meanwhile
+    }
     if (r == WAIT_READY) {
         return FAILURE_NONE;
     }
@@ -130,6 +133,14 @@ enum failure_class pg_wait_socket(struct pg *pg, short events, int64_t deadline)
 }
 
 // ---- Connecting ---------------------------------------------------------------------------------
+
+// Where a name may be looked up: of the first host in PQconnectStartParams(), of each further one
+// in PQconnectPoll().
+static void guard(const struct pg *pg) {
+    int64_t stop_ms = pg->wait.stop_ms;
+    connect_guard_begin(pg->settings.stop_fd, stop_ms ? stop_ms - nvtxt_monotonic_ms() : PG_STOP_MS,
+                        pg->settings.end);
+}
 
 static enum failure_class connected(struct pg *pg, int64_t deadline) {
     for (PostgresPollingStatusType next = PGRES_POLLING_WRITING;;) {
@@ -148,7 +159,9 @@ static enum failure_class connected(struct pg *pg, int64_t deadline) {
         if (!bound_enter(&pg->bound, PQsocket(pg->conn))) {
             return pg_too_much(pg);
         }
+        guard(pg);
         next = PQconnectPoll(pg->conn);
+        connect_guard_end();
         bound_leave();
         if (next == PGRES_POLLING_READING && nvtxt_monotonic_ms() > deadline) {
             return pg_late(pg);
@@ -168,7 +181,9 @@ static enum failure_class start(struct pg *pg) {
         target_words_deinit(&words);
         return class;
     }
+    guard(pg);
     pg->conn = PQconnectStartParams(words.keys, words.values, 1);
+    connect_guard_end();
     target_words_deinit(&words);
     if (!pg->conn) {
         return pg_fail_memory(pg);
@@ -201,13 +216,10 @@ enum failure_class pg_open(struct pg **opened, const struct pg_settings *setting
                              .grace_ms = PG_STOP_MS,
                              .alive = settings->alive,
                              .alive_ms = settings->alive_ms,
+                             .poll = settings->poll,
                              .stop_ms = settings->stop_ms};
     pg_say_what(pg, "a statement");
-    connect_guard_begin(settings->stop_fd,
-                        settings->stop_ms ? settings->stop_ms - nvtxt_monotonic_ms() : PG_STOP_MS,
-                        settings->end);
     enum failure_class class = start(pg);
-    connect_guard_end();
     if (class == FAILURE_NONE && PQsetnonblocking(pg->conn, 1) != 0) {
         class = pg_broken(pg);
     }
@@ -217,7 +229,6 @@ enum failure_class pg_open(struct pg **opened, const struct pg_settings *setting
         return class;
     }
     PQsetErrorVerbosity(pg->conn, PQERRORS_DEFAULT);
-    pg->wait.poll = settings->poll;
     *opened = pg;
     return FAILURE_NONE;
 }

@@ -44,8 +44,8 @@ struct pg_settings {
     void (*end)(void);  // ends it, from a signal handler, while a host's name is looked up
     void (*alive)(void); // called while the engine is waited for; NULL: nobody wants to know
     int64_t alive_ms;    // how often, at least
-    // Waits for a statement instead of poll(2), so that others go on meanwhile; NULL: that one
-    // does. While it connects nobody goes on.
+    // Waits instead of poll(2), so that others go on meanwhile; NULL: that one does. While a name
+    // is looked up nobody goes on.
     int (*poll)(struct pollfd *fds, nfds_t count, int ms);
 };
 

@@ -63,6 +63,16 @@ void connect_guard_end(void);
 // the engine says that a message has. So bytes are counted before it reads them, and while it reads
 // it gets no more memory than `memory`: it reads on for as long as more comes.
 
+// Whether there is AddressSanitizer, which takes memory of its own and has to know each stack: gcc
+// and clang have a word each.
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#define HAS_ADDRESS_SANITIZER __has_feature(address_sanitizer)
+#else
+#define HAS_ADDRESS_SANITIZER 0
+#endif
+
 struct bound {
     int64_t bytes;  // that may come
     int64_t memory; // that may be added while the library reads

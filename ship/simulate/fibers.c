@@ -6,22 +6,26 @@
 #include "ship/simulate/inner.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/common_interface_defs.h>
-#endif
-
 #include "protocol/base/clock.h"
 #include "protocol/base/origin.h"
+#include "ship/engine/wait.h"
+
+#if HAS_ADDRESS_SANITIZER
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 // For names that the system's resolver looks up and for TLS; only what is used is taken.
 #define STACK_BYTES ((size_t)512 << 10)
 #define FDS_MAX 2
+#define FDS_OTHERS 64 // descriptors of the rest of the program
 
 struct fiber {
     ucontext_t context;
@@ -44,7 +48,7 @@ static struct {
     bool is_deaf; // nobody listens to `heard_fd` any more
 } all;
 
-#ifdef __SANITIZE_ADDRESS__
+#if HAS_ADDRESS_SANITIZER
 static void leave(void **stacks, const void *next, size_t size) {
     __sanitizer_start_switch_fiber(stacks, next, size);
 }
@@ -172,12 +176,15 @@ static bool are_over(void) {
     return true;
 }
 
-static void take_turns(struct pollfd *fds) {
+static int take_turns(struct pollfd *fds) {
     while (!are_over()) {
         int64_t until_ms;
         nfds_t count = gather(fds, &until_ms);
         int64_t left = until_ms - nvtxt_monotonic_ms();
         int n = poll(fds, count, left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left);
+        if (n < 0 && errno != EINTR) {
+            return nvtxt_origin(-errno);
+        }
         if (n < 0) { // by a signal; poll() has said nothing of the descriptors
             memset(fds, 0, count * sizeof(*fds));
         }
@@ -189,10 +196,33 @@ static void take_turns(struct pollfd *fds) {
         }
         go_on(fds + 1, heard);
     }
+    return 0;
+}
+
+// poll(2) takes no more descriptors than a process may have open, also where it is told of one
+// several times.
+static int allow_descriptors(size_t count) {
+    struct rlimit limit;
+    rlim_t most = (rlim_t)fibers_descriptors(count);
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return nvtxt_origin(-errno);
+    }
+    if (most <= limit.rlim_cur) {
+        return 0;
+    }
+    limit.rlim_cur = most;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? 0 : nvtxt_origin(-EMFILE);
+}
+
+size_t fibers_descriptors(size_t count) {
+    return count * FDS_MAX + FDS_OTHERS;
 }
 
 int fibers_run(const struct fibers_plan *plan) {
-    int r = 0;
+    int r = allow_descriptors(plan->count);
+    if (r < 0) {
+        return r;
+    }
     struct pollfd *fds = calloc(plan->count * FDS_MAX + 1, sizeof(*fds));
     all.plan = plan;
     all.is_deaf = false;
@@ -204,7 +234,7 @@ int fibers_run(const struct fibers_plan *plan) {
         r = start(&all.fibers[i]);
     }
     if (r == 0) {
-        take_turns(fds);
+        r = take_turns(fds);
     }
     for (size_t i = 0; all.fibers && i < plan->count; i++) {
         if (all.fibers[i].stack) {

@@ -120,7 +120,8 @@ bool cpu_of_engine(const struct cpu *cpu, int64_t *ns);
 // Runs work(context, 0) to work(context, count - 1) until all have returned. Each time that
 // `heard_fd` is readable, hear(context) is called, outside of all work, before anybody learns of
 // it; then all sleep ends. It says whether to listen on. Returns 0 or a negative errno: nothing was
-// run.
+// run, or poll(2) failed and the work was left where it was. The soft limit of open files is raised
+// where it is too low; -EMFILE: the hard one is, too.
 struct fibers_plan {
     size_t count;
     void (*work)(void *context, size_t index);
@@ -129,6 +130,9 @@ struct fibers_plan {
     bool (*hear)(void *context);
 };
 int fibers_run(const struct fibers_plan *plan);
+
+// How many open files a process must be allowed to have for so many pieces of work.
+size_t fibers_descriptors(size_t count);
 
 // For the work: poll(2), of at most two descriptors, while others go on. Returns 0 once `ms` are
 // over.

@@ -4,6 +4,7 @@
 // rows are looked at. In the first three each connection takes one host after the other, in their
 // order; since all hosts have the same interval, the next one is also the next that is due. What
 // fails and may pass is tried again on a new connection, as a shipper does.
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #define FIRST_DELAY_MS 50 // after a failure; doubled each time
 #define LAST_DELAY_MS 5000
 #define LOOK_MS 500          // whether the run has ended, at least so often
-#define BUSY_MS 5            // until a host that another connection has is looked at again
+#define BUSY_MS 5            // until what other connections do is looked at again
 #define CHECK_TRIES_MS 30000 // for a server that comes back
 
 // ---- Failures -----------------------------------------------------------------------------------
@@ -66,6 +67,7 @@ static enum failure_class connect_now(struct worker *worker) {
         return FAILURE_NONE;
     }
     settings.poll = fibers_poll;
+    settings.answer_ms = PG_STATEMENT_MS; // only the check looks at all rows
     settings.only = run->entrances > 1 ? worker->entrance++ % run->entrances + 1 : 0;
     settings.timeout_ms /= (int64_t)run->entrances;
     enum failure_class class = pg_open(&worker->pg, &settings, &worker->failure);
@@ -146,18 +148,27 @@ static bool is_over(const struct run *run) {
            nvtxt_monotonic_ns() >= run->begun_ns + run->wishes->for_ms * NVTXT_NS_A_MS;
 }
 
-// The next host, once it is due; NULL: not yet.
+static void pass_on(struct run *run, int64_t now_ms) {
+    run->hosts[run->next].due_ms = now_ms + run->wishes->interval_ms;
+    run->next = (run->next + 1) % run->wishes->hosts;
+}
+
+// The next host, once it is due; NULL: not yet. One that waits for the engine does not hold up the
+// others.
 static struct host *take_due(struct run *run) {
     struct host *host = &run->hosts[run->next];
     int64_t now = nvtxt_monotonic_ms();
     int64_t end = run->begun_ns / NVTXT_NS_A_MS + run->wishes->for_ms + 1;
-    if (host->is_busy || now < host->due_ms) {
+    while (host->is_busy && now >= host->due_ms) { // what it has then comes with its next round
+        pass_on(run, now);
+        host = &run->hosts[run->next];
+    }
+    if (now < host->due_ms) {
         int64_t left = nvtxt_earlier(nvtxt_earlier(host->due_ms, end) - now, LOOK_MS);
-        fibers_sleep(host->is_busy && left < BUSY_MS ? BUSY_MS : left < 0 ? 0 : (int)left);
+        fibers_sleep(left < 0 ? 0 : (int)left);
         return NULL;
     }
-    run->next = (run->next + 1) % run->wishes->hosts;
-    host->due_ms = now + run->wishes->interval_ms;
+    pass_on(run, now);
     return host;
 }
 
@@ -308,6 +319,17 @@ static void measure(struct run *run) {
     result->memory_kib = cpu_peak_kib();
 }
 
+static enum failure_class cannot_run(size_t connections, int r, struct failure *failure) {
+    if (r == -EMFILE) {
+        return failure_set(failure, FAILURE_MEMORY,
+                           "%zu connections need a limit of %zu open files (ulimit -n), and the "
+                           "hard limit is lower: raise it, or say fewer --connections",
+                           connections, fibers_descriptors(connections));
+    }
+    return failure_set(failure, FAILURE_MEMORY, "%s",
+                       r == -ENOMEM ? "out of memory" : strerror(-r));
+}
+
 static enum failure_class run_all(struct run *run, struct failure *failure) {
     const struct simulate_wishes *wishes = run->wishes;
     const struct fibers_plan plan = {.count = (size_t)run->result->connections,
@@ -317,8 +339,10 @@ static enum failure_class run_all(struct run *run, struct failure *failure) {
                                      .hear = hear};
     run->hosts = calloc((size_t)wishes->hosts, sizeof(*run->hosts));
     run->workers = calloc(plan.count, sizeof(*run->workers));
-    if (!run->hosts || !run->workers || nvtxt_buf_failed(&run->labels) || fibers_run(&plan) < 0) {
-        return failure_set(failure, FAILURE_MEMORY, "out of memory");
+    bool has_memory = run->hosts && run->workers && !nvtxt_buf_failed(&run->labels);
+    int r = has_memory ? fibers_run(&plan) : nvtxt_origin(-ENOMEM);
+    if (r < 0) {
+        return cannot_run(plan.count, r, failure);
     }
     measure(run);
     enum failure_class class = FAILURE_NONE;

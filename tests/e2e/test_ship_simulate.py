@@ -3,12 +3,15 @@
 it ends, and that its check notices what is wrong. With NVTXT_TEST_LONG=1 there are 1,000 hosts."""
 import json
 import os
+import resource
 import signal
+import socket
+import subprocess
 
 from following import disconnect
-from lib import Daemon, equal, run, wait_for
+from lib import DEADLINE, Daemon, Skip, equal, program, run, wait_for
 from postgres import Postgres, database
-from ship import Shipper, good, marker, refused, role, run_ship
+from ship import ERROR, Shipper, good, marker, refused, role, run_ship
 
 HOSTS = 1000 if os.environ.get("NVTXT_TEST_LONG") else 50
 FAST = ("--interval", "100ms", "--rate", "20", "--json")
@@ -214,6 +217,73 @@ def test_a_second_one_is_refused():
             equal((status, out), (75, ""), said)
             equal("is being shipped by process %d, seen " % shipper.process.pid in said, True, said)
             equal(ended(shipper)["missing_rows"], 0)
+
+
+def locked(server):
+    return server.rows("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+
+
+def test_a_host_that_waits_holds_up_no_other():
+    with database() as server:
+        good("init", "--target", server.target())
+        with endless(server, "--connections", "8") as shipper:
+            ships(server, HOSTS)
+            store = server.one("SELECT min(store_id) FROM nvtxt.stores")
+            slowest = "SELECT min(event_row) FROM nvtxt.cursors WHERE store_id <> " + store
+            with server.held("SELECT FROM nvtxt.cursors WHERE store_id = %s FOR UPDATE" % store):
+                wait_for(lambda: locked(server), "the host waits")
+                row = int(server.one(slowest))
+                wait_for(lambda: int(server.one(slowest)) > row + 40, "all others ship")
+                equal(len(locked(server)), 1)
+            equal(ended(shipper)["missing_rows"], 0)
+        each_row_is_there_once(server)
+
+
+# Its second entrance takes connections and says nothing.
+def test_a_connection_that_is_made_holds_up_no_other():
+    with database(tcp=True) as server, socket.create_server(("127.0.0.1", 0)) as silent:
+        good("init", "--target", server.target())
+        args = ("--target", server.target(host=server.folder + ",127.0.0.1",
+                                          port="%s,%d" % (server.port, silent.getsockname()[1])))
+        with Shipper("simulate", *args, "--hosts", str(HOSTS), "--for", "1h", "--connections", "8",
+                     "--connect-timeout", "1h", *FAST) as shipper:
+            wait_for(lambda: int(server.one("SELECT count(*) FROM nvtxt.stores")) == HOSTS - 4,
+                     "all are there but those of four connections")
+            silent.close()
+            ships(server, HOSTS)
+            equal(ended(shipper)["missing_rows"], 0)
+
+
+def test_a_server_that_stands_still_is_given_up():
+    if not os.environ.get("NVTXT_TEST_LONG"):
+        raise Skip("it takes 75 seconds; set NVTXT_TEST_LONG=1")
+    with database() as server:
+        good("init", "--target", server.target())
+        with endless(server, "--connections", "2") as shipper:
+            ships(server)
+            pid = int(server.one("SELECT min(pid) FROM pg_stat_activity WHERE application_name = "
+                                 "'nvtxt-ship'"))
+            os.kill(pid, signal.SIGSTOP)
+            try:
+                wait_for(lambda: any("did not answer in time" in line for line in warnings(shipper)),
+                         "it gives up", deadline=2 * DEADLINE + 75)
+            finally:
+                os.kill(pid, signal.SIGCONT)
+            equal(ended(shipper)["missing_rows"], 0)
+
+
+def test_a_limit_of_open_files_that_is_too_low():
+    with database() as server:
+        good("init", "--target", server.target())
+        done = subprocess.run(
+            [program("ship", "nvtxt-ship"), "simulate", "--target", server.target(), "--hosts", "100",
+             "--connections", "100", "--for", "1s", *FAST], stdin=subprocess.DEVNULL,
+            capture_output=True, timeout=DEADLINE, check=False, text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200)))
+        equal((done.returncode, done.stdout, done.stderr),
+              (71, "", ERROR + "100 connections need a limit of 264 open files (ulimit -n), and the hard "
+                               "limit is lower: raise it, or say fewer --connections\n"))
+        equal(server.one("SELECT count(*) FROM nvtxt.stores"), "0")
 
 
 def test_the_check_notices_what_is_wrong():

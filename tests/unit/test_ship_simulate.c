@@ -2,6 +2,8 @@
 //
 // What a simulation stands on: work that waits in turns, and times that are counted in classes.
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "protocol/base/clock.h"
@@ -9,6 +11,7 @@
 
 #define LONG_MS 3600000
 #define WORKERS 3
+#define MANY 600
 
 // ---- Fibers -------------------------------------------------------------------------------------
 
@@ -89,6 +92,54 @@ Test(ship_simulate, a_signal_is_heard_and_ends_all_sleep) {
     struct fibers_plan plan = plan_of(&pass, sleep_until_heard);
     cr_assert_eq(fibers_run(&plan), 0);
     cr_assert_eq(pass.heard, 1);
+}
+
+static void allow_open_files(rlim_t soft, rlim_t hard) {
+    const struct rlimit limit = {soft, hard};
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void wait_for_the_same(void *context, size_t index) {
+    struct pass *pass = context;
+    struct pollfd fds[] = {{.fd = pass->pipes[0][0], .events = POLLIN},
+                           {.fd = pass->signal[0], .events = POLLIN}};
+    (void)index;
+    cr_assert_eq(fibers_poll(fds, 2, LONG_MS), 1);
+    pass->count++;
+}
+
+// They wait for more descriptors, counted each time, than poll(2) takes with this limit.
+Test(ship_simulate, the_limit_of_open_files_is_raised_for_many, .timeout = 120) {
+    struct pass pass = pass_of();
+    struct fibers_plan plan = plan_of(&pass, wait_for_the_same);
+    plan.count = MANY;
+    allow_open_files(1024, 2048);
+    cr_assert_eq(write(pass.pipes[0][1], "", 1), 1);
+    cr_assert_eq(fibers_run(&plan), 0);
+    cr_assert_eq(pass.count, MANY);
+}
+
+Test(ship_simulate, nothing_is_run_where_the_limit_cannot_be_raised, .timeout = 120) {
+    struct pass pass = pass_of();
+    struct fibers_plan plan = plan_of(&pass, wait_for_the_same);
+    plan.count = MANY;
+    allow_open_files(1024, 1024);
+    cr_assert_eq(write(pass.pipes[0][1], "", 1), 1);
+    cr_assert_eq(fibers_run(&plan), -EMFILE);
+    cr_assert_eq(pass.count, 0);
+}
+
+static void wait_without_descriptors(void *context, size_t index) {
+    if (index == 0) {
+        allow_open_files(1, 1);
+    }
+    wait_for_the_same(context, index);
+}
+
+Test(ship_simulate, a_wait_that_is_refused_ends_all_work, .timeout = 120) {
+    struct pass pass = pass_of();
+    struct fibers_plan plan = plan_of(&pass, wait_without_descriptors);
+    cr_assert_eq(fibers_run(&plan), -EINVAL);
 }
 
 // ---- Times --------------------------------------------------------------------------------------
