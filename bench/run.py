@@ -20,6 +20,7 @@ import kit as shared
 import latency
 import library
 import logs
+import machines
 import reports
 import ship
 import stores
@@ -31,7 +32,7 @@ BENCHMARKS = {function.__name__: function for function in (
     stores.pinned, stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
     logs.logs, reports.beside, reports.scripts, reports.rules, reports.kernels,
     reports.page, reports.browse, follow.follow, ship.ship, ship.shipping, ship.lag,
-    ship.resting, fleet.fleet, instructions.instructions)}
+    ship.resting, fleet.fleet, machines.citus, instructions.instructions)}
 
 
 def parse_arguments():
