@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fleet on several machines (Citus) beside one PostgreSQL with the same settings: a coordinator and
 two workers, all on this machine, so only ratios mean something. See tests/e2e/citus.py."""
+import contextlib
 import json
 import os
 import subprocess
@@ -84,6 +85,16 @@ class Engine:
         return found
 
 
+@contextlib.contextmanager
+def engines(kit):
+    """One server, and several as one. Without Citus it ends here, with a sentence."""
+    with ship.server_of(kit.top, SAME) as server:
+        import citus as cluster  # pylint: disable=import-outside-toplevel
+        with cluster.Cluster((*ship.SETTINGS, "citus.shard_count = %d" % SHARDS)) as machines:
+            yield (Engine(kit, [server]),
+                   Engine(kit, machines.make("bench"), "--distributed", "--shards", SHARDS))
+
+
 def rates(kit, one, several):
     """Rows a second of shippers and of \\copy, and whose CPU they take."""
     each = 5_000 if kit.quick else 100_000
@@ -122,12 +133,13 @@ def rates(kit, one, several):
         engine.clear()
 
 
-def cost(engine, seconds):
-    """The engine's CPU in us of a round and of a row: two runs, of few and of many rows a round."""
+def cost(engine, nodes, seconds):
+    """The CPU in us that a round and a row take of the nodes through which hosts come: two runs, of
+    few and of many rows a round."""
     runs = []
     for rate in (10, 300):
         said = json.loads("".join(engine.kit.run(
-            "nvtxt-ship", "simulate", "--target", engine.target(engine.nodes), "--hosts", 100, "--rate",
+            "nvtxt-ship", "simulate", "--target", engine.target(nodes), "--hosts", 100, "--rate",
             rate, "--interval", "1s", "--for", "%ds" % seconds, "--json")))
         runs.append((said["rounds"], said["rows"], said["engine_cpu_seconds"] * 1e6))
         engine.clear()
@@ -136,15 +148,17 @@ def cost(engine, seconds):
     return used / rounds - a_row * rows / rounds, a_row
 
 
-def costs(kit, one, several):
-    """What a round costs, and what a row."""
+def citus_rounds(kit):
+    """What a round and a row cost on Citus and on one PostgreSQL, by simulated hosts"""
     seconds = 3 if kit.quick else 15
-    found = [(cost(several, seconds), cost(one, seconds)) for _ in range(1 if kit.quick else 2)]
     note = "simulated: 100 hosts, 10 and 300 events/s, each for %d s" % seconds
-    for number, (what, unit) in enumerate((("citus: CPU of a round", "us/round"),
-                                           ("citus: CPU of a row", "us/row"))):
-        kit.compare(what, unit, ("Citus", [pair[0][number] for pair in found]),
-                    ("one PostgreSQL", [pair[1][number] for pair in found]), note)
+    with engines(kit) as (one, several):
+        found = [(cost(several, several.nodes, seconds), cost(several, several.nodes[:1], seconds),
+                  cost(one, one.nodes, seconds)) for _ in range(kit.rounds)]
+    for number, (what, unit) in enumerate((("a round", "us/round"), ("a row", "us/row"))):
+        everywhere, entrance, server = ([turn[side][number] for turn in found] for side in range(3))
+        for name, values in (("all nodes", everywhere), ("the coordinator as entrance", entrance)):
+            kit.compare("citus: CPU of " + what, unit, (name, values), ("one PostgreSQL", server), note)
 
 
 def queries(kit, one, several):
@@ -166,12 +180,7 @@ def queries(kit, one, several):
 
 
 def citus(kit):
-    """A fleet on a coordinator and two workers (Citus) beside one PostgreSQL"""
-    with ship.server_of(kit.top, SAME) as server:
-        import citus as cluster  # pylint: disable=import-outside-toplevel
-        with cluster.Cluster((*ship.SETTINGS, "citus.shard_count = %d" % SHARDS)) as machines:
-            one = Engine(kit, [server])
-            several = Engine(kit, machines.make("bench"), "--distributed", "--shards", SHARDS)
-            rates(kit, one, several)
-            costs(kit, one, several)
-            queries(kit, one, several)
+    """A fleet on a coordinator and two workers (Citus) beside one PostgreSQL: rows and queries"""
+    with engines(kit) as (one, several):
+        rates(kit, one, several)
+        queries(kit, one, several)

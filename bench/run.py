@@ -32,7 +32,8 @@ BENCHMARKS = {function.__name__: function for function in (
     stores.pinned, stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
     logs.logs, reports.beside, reports.scripts, reports.rules, reports.kernels,
     reports.page, reports.browse, follow.follow, ship.ship, ship.shipping, ship.lag,
-    ship.resting, fleet.fleet, machines.citus, instructions.instructions)}
+    ship.resting, fleet.fleet, machines.citus, machines.citus_rounds,
+    instructions.instructions)}
 
 
 def parse_arguments():
