@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fleet on several machines (Citus) beside one PostgreSQL with the same settings: a coordinator and
 two workers, all on this machine, so only ratios mean something. See tests/e2e/citus.py."""
-import contextlib
 import json
 import os
 import subprocess
@@ -85,14 +84,13 @@ class Engine:
         return found
 
 
-@contextlib.contextmanager
-def engines(kit):
-    """One server, and several as one. Without Citus it ends here, with a sentence."""
+def beside(kit, work):
+    """Gives a function one server, and several as one. Without Citus it is left out, with a sentence."""
     with ship.server_of(kit.top, SAME) as server:
         import citus as cluster  # pylint: disable=import-outside-toplevel
         with cluster.Cluster((*ship.SETTINGS, "citus.shard_count = %d" % SHARDS)) as machines:
-            yield (Engine(kit, [server]),
-                   Engine(kit, machines.make("bench"), "--distributed", "--shards", SHARDS))
+            work(kit, Engine(kit, [server]),
+                 Engine(kit, machines.make("bench"), "--distributed", "--shards", SHARDS))
 
 
 def rates(kit, one, several):
@@ -148,13 +146,12 @@ def cost(engine, nodes, seconds):
     return used / rounds - a_row * rows / rounds, a_row
 
 
-def citus_rounds(kit):
-    """What a round and a row cost on Citus and on one PostgreSQL, by simulated hosts"""
+def costs(kit, one, several):
+    """What a round and a row cost."""
     seconds = 3 if kit.quick else 15
     note = "simulated: 100 hosts, 10 and 300 events/s, each for %d s" % seconds
-    with engines(kit) as (one, several):
-        found = [(cost(several, several.nodes, seconds), cost(several, several.nodes[:1], seconds),
-                  cost(one, one.nodes, seconds)) for _ in range(kit.rounds)]
+    found = [(cost(several, several.nodes, seconds), cost(several, several.nodes[:1], seconds),
+              cost(one, one.nodes, seconds)) for _ in range(kit.rounds)]
     for number, (what, unit) in enumerate((("a round", "us/round"), ("a row", "us/row"))):
         everywhere, entrance, server = ([turn[side][number] for turn in found] for side in range(3))
         for name, values in (("all nodes", everywhere), ("the coordinator as entrance", entrance)):
@@ -180,7 +177,15 @@ def queries(kit, one, several):
 
 
 def citus(kit):
-    """A fleet on a coordinator and two workers (Citus) beside one PostgreSQL: rows and queries"""
-    with engines(kit) as (one, several):
-        rates(kit, one, several)
-        queries(kit, one, several)
+    """A fleet on a coordinator and two workers (Citus) beside one PostgreSQL: rows and CPU"""
+    beside(kit, rates)
+
+
+def citus_rounds(kit):
+    """What a round and a row cost there and on one PostgreSQL, by simulated hosts"""
+    beside(kit, costs)
+
+
+def citus_queries(kit):
+    """The queries of the dashboard there and on one PostgreSQL"""
+    beside(kit, queries)

@@ -33,11 +33,11 @@ BENCHMARKS = {function.__name__: function for function in (
     logs.logs, reports.beside, reports.scripts, reports.rules, reports.kernels,
     reports.page, reports.browse, follow.follow, ship.ship, ship.shipping, ship.lag,
     ship.resting, fleet.fleet, machines.citus, machines.citus_rounds,
-    instructions.instructions)}
+    machines.citus_queries, instructions.instructions)}
 
 
 def parse_arguments():
-    listing = "\n".join("  %-12s %s" % (name, function.__doc__)
+    listing = "\n".join("  %-13s %s" % (name, function.__doc__)
                         for name, function in BENCHMARKS.items())
     parser = argparse.ArgumentParser(
         prog="scripts/bench", description="Measures side by side and prints ratios.",
