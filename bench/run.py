@@ -20,6 +20,7 @@ import kit as shared
 import latency
 import library
 import logs
+import machines
 import reports
 import ship
 import stores
@@ -31,11 +32,12 @@ BENCHMARKS = {function.__name__: function for function in (
     stores.pinned, stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
     logs.logs, reports.beside, reports.scripts, reports.rules, reports.kernels,
     reports.page, reports.browse, follow.follow, ship.ship, ship.shipping, ship.lag,
-    ship.resting, fleet.fleet, instructions.instructions)}
+    ship.resting, fleet.fleet, machines.citus, machines.citus_rounds,
+    machines.citus_queries, instructions.instructions)}
 
 
 def parse_arguments():
-    listing = "\n".join("  %-12s %s" % (name, function.__doc__)
+    listing = "\n".join("  %-13s %s" % (name, function.__doc__)
                         for name, function in BENCHMARKS.items())
     parser = argparse.ArgumentParser(
         prog="scripts/bench", description="Measures side by side and prints ratios.",

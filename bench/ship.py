@@ -18,15 +18,16 @@ SAMPLES = """DO $$ DECLARE ending timestamptz := clock_timestamp() + interval '%
             FROM nvtxt.cursors;
         PERFORM pg_sleep(0.02);
     END LOOP; END $$"""
+SETTINGS = ("max_wal_size = 4GB", "shared_buffers = 256MB")
 
 
 @contextlib.contextmanager
-def server_of(top):
+def server_of(top, more=()):
     sys.path.insert(1, os.path.join(top, "tests", "e2e"))
     import lib
     import postgres
     try:
-        with postgres.Postgres(settings=["max_wal_size = 4GB", "shared_buffers = 256MB"]) as server:
+        with postgres.Postgres(settings=(*SETTINGS, *more)) as server:
             yield server
     except lib.Skip as reason:
         print("left out: %s" % reason, file=sys.stderr)
