@@ -25,6 +25,7 @@ ProcessId = 100
 """
 INTERVAL = 0.5  # seconds
 READY = "return window.nvtxtReport && nvtxtReport.ready ? performance.timeOrigin : 0"
+GO_ON = "if (window.testClock && performance.timeOrigin === arguments[0]) testClock.now += arguments[1]; "
 LAST = "return JSON.parse(document.getElementById('nvtxt-data').textContent).last"
 HIDE = """Object.defineProperty(document, "hidden", { value: arguments[0], configurable: true });
 document.dispatchEvent(new Event("visibilitychange"));"""
@@ -113,11 +114,12 @@ class Shown:
     def keys(self, name, *keys):
         self.window.driver.find_element("id", name).send_keys(*keys)
 
-    def next(self, before):
-        """Waits until the page that was loaded then has gone and the next one is ready."""
+    def next(self, before, ms=0):
+        """Waits until the page that was loaded then has gone and the next one is ready. While it is there, its time
+        goes on by so much at each look: what keeps it, as a place that it scrolled to, is over some time."""
         def is_ready():
             try:
-                return self.run(READY) not in (0, before)
+                return self.run(GO_ON + READY, before, ms) not in (0, before)
             except WebDriverException:  # it is neither here nor there
                 return False
         wait_for(is_ready, "the page loads itself again")
@@ -125,9 +127,7 @@ class Shown:
     def loads(self, times=1):
         """It is time, and nothing keeps it from loading itself again."""
         for _ in range(times):
-            before = self.run(READY)
-            self.run("testClock.now += arguments[0]", 2000 * self.interval)
-            self.next(before)
+            self.next(self.run(READY), 2000 * self.interval)
 
     def refresh(self):
         before = self.run(READY)
