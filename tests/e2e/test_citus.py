@@ -105,6 +105,22 @@ def test_a_store_has_an_entrance_of_its_own_and_a_next_one():
         good("init", "--target", backwards)
 
 
+def test_who_holds_a_lock_for_long_ends_no_shipper():
+    with cut_fleet() as nodes, Daemon() as daemon:
+        args = on_node(nodes[0], daemon)
+        daemon.send(marker("1"))
+        good("--once", *args)
+        daemon.send(marker("2"))
+        with nodes[0].held("LOCK TABLE nvtxt.cursors IN EXCLUSIVE MODE") as let_go:
+            with Shipper(*args) as shipper:
+                wait_for(lambda: "lock timeout" in shipper.said() or shipper.process.poll() is not None,
+                         "it says what it waits for")
+                equal((shipper.process.poll(), "it is tried again" in shipper.said()), (None, True),
+                      shipper.said())
+                let_go()
+                arrived(nodes[0], ["1", "2"])
+
+
 def remote(server, begin):
     """What the server has sent to others since, each as its statement and its node."""
     with open(os.path.join(server.folder, "log"), encoding="utf-8", errors="replace") as log:
