@@ -156,8 +156,11 @@ static enum outcome init_with(struct pg *pg, const struct ship_options *options,
     if (outcome == OUTCOME_DONE && options->wishes.distributed) {
         outcome = cut_schema(pg, options, cluster, term);
     } else if (outcome == OUTCOME_DONE && cluster->has_extension && !cluster->is_cut) {
-        warn("the database has the extension citus, but the schema is on this machine alone: run "
-             "nvtxt-ship init --distributed to have it on all");
+        warn(cluster->is_half
+                 ? "the schema is half way from this machine to all: run nvtxt-ship init "
+                   "--distributed, which goes on"
+                 : "the database has the extension citus, but the schema is on this machine alone: "
+                   "run nvtxt-ship init --distributed to have it on all");
     }
     return outcome;
 }

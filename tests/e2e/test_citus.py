@@ -286,6 +286,8 @@ def bring_up(text, folder):
             broken.kill()
         wait_for(lambda: not server.rows("SELECT 1 FROM pg_stat_activity WHERE application_name = "
                                          "'nvtxt-ship'"), "its session has ended")
+        status, _, said = run_ship("init", "--target", server.target())
+        equal((status, "the schema is half way from this machine to all" in said), (0, True), said)
         out = good(*CUT, server.target())
         equal(("meta:" in out, out.splitlines()[-1].startswith("events: on all machines")), (False, True), out)
         equal(of_views(server), before)
