@@ -69,6 +69,10 @@ def test_a_worker_that_is_away_holds_up_its_own_stores():
             equal(status, 75 if folder == away.folder else 0, said)
             equal((said.count("\n"), "connection to the remote node" in said),
                   (1, True) if folder == away.folder else (0, False), said)
+        for number in range(len(args)):  # whichever host is wanted
+            status, _, said = run_ship("pull", "--target", nodes[0].target(), "--host", "h%d" % number, "-o",
+                                       os.path.join(daemons[0].folder, "pulled"))
+            equal((status, said.count("\n")), (75, 1), said)
         away.start()
         wait_for(lambda: is_up(away), "it is back")
         for arguments in args:
