@@ -253,11 +253,16 @@ static enum outcome metrics(const struct ship_options *options, struct term *ter
 }
 
 // All was done, and yet somebody should know.
-static enum outcome warn_of_old(const struct sessions *sessions) {
-    char sentence[FAILURE_SENTENCE] = "";
-    sessions_name(sessions, SESSIONS_OLD_MS, "", sentence, sizeof(sentence));
-    if (*sentence) {
-        warn(sentence);
+static enum outcome warn_of_old(struct pg *pg, const struct sessions *sessions) {
+    char open[FAILURE_SENTENCE] = "", prepared[FAILURE_SENTENCE] = "";
+    sessions_name(sessions, SESSIONS_OLD_MS, "", open, sizeof(open));
+    if (*open) {
+        warn(open);
+    }
+    if (sessions_name_prepared(pg, "", prepared, sizeof(prepared))) {
+        warn(pg_failure(pg)->sentence);
+    } else if (*prepared) {
+        warn(prepared);
     }
     return OUTCOME_DONE;
 }
@@ -283,8 +288,9 @@ static enum outcome maintain(const struct ship_options *options, struct term *te
     }
     if (is_lock_timeout(&failure, class)) {
         sessions_name(&sessions, 0, "; ", failure.sentence, sizeof(failure.sentence));
+        (void)sessions_name_prepared(pg, "; ", failure.sentence, sizeof(failure.sentence));
     }
-    outcome = class ? ship_say_failure(term, &failure) : warn_of_old(&sessions);
+    outcome = class ? ship_say_failure(term, &failure) : warn_of_old(pg, &sessions);
     pg_close(pg);
     return outcome;
 }
