@@ -156,8 +156,11 @@ static enum outcome init_with(struct pg *pg, const struct ship_options *options,
     if (outcome == OUTCOME_DONE && options->wishes.distributed) {
         outcome = cut_schema(pg, options, cluster, term);
     } else if (outcome == OUTCOME_DONE && cluster->has_extension && !cluster->is_cut) {
-        warn("the database has the extension citus, but the schema is on this machine alone: run "
-             "nvtxt-ship init --distributed to have it on all");
+        warn(cluster->is_half
+                 ? "the schema is half way from this machine to all: run nvtxt-ship init "
+                   "--distributed, which goes on"
+                 : "the database has the extension citus, but the schema is on this machine alone: "
+                   "run nvtxt-ship init --distributed to have it on all");
     }
     return outcome;
 }
@@ -250,11 +253,16 @@ static enum outcome metrics(const struct ship_options *options, struct term *ter
 }
 
 // All was done, and yet somebody should know.
-static enum outcome warn_of_old(const struct sessions *sessions) {
-    char sentence[FAILURE_SENTENCE] = "";
-    sessions_name(sessions, SESSIONS_OLD_MS, "", sentence, sizeof(sentence));
-    if (*sentence) {
-        warn(sentence);
+static enum outcome warn_of_old(struct pg *pg, const struct sessions *sessions) {
+    char open[FAILURE_SENTENCE] = "", prepared[FAILURE_SENTENCE] = "";
+    sessions_name(sessions, SESSIONS_OLD_MS, "", open, sizeof(open));
+    if (*open) {
+        warn(open);
+    }
+    if (sessions_name_prepared(pg, "", prepared, sizeof(prepared))) {
+        warn(pg_failure(pg)->sentence);
+    } else if (*prepared) {
+        warn(prepared);
     }
     return OUTCOME_DONE;
 }
@@ -280,8 +288,9 @@ static enum outcome maintain(const struct ship_options *options, struct term *te
     }
     if (is_lock_timeout(&failure, class)) {
         sessions_name(&sessions, 0, "; ", failure.sentence, sizeof(failure.sentence));
+        (void)sessions_name_prepared(pg, "; ", failure.sentence, sizeof(failure.sentence));
     }
-    outcome = class ? ship_say_failure(term, &failure) : warn_of_old(&sessions);
+    outcome = class ? ship_say_failure(term, &failure) : warn_of_old(pg, &sessions);
     pg_close(pg);
     return outcome;
 }

@@ -470,17 +470,26 @@ static bool may_go_elsewhere(enum failure_class class) {
 }
 
 // libpq tries the next host only when one refuses a connection. One that says nothing, or fails
-// before the store is ours, is passed over here.
+// before the store is ours, is passed over here. Once one has said that a machine behind it is
+// away, that is what is wrong, whatever the others say.
 enum failure_class session_connect(struct session *session, enum session_purpose purpose) {
     struct pg_settings settings = session_settings(session->options, "ship");
     settings.spread = session->store;
     size_t hosts = target_hosts(&settings);
     settings.timeout_ms /= (int64_t)hosts;
+    struct failure away = {0};
     for (size_t at = 1;; at++) {
         settings.only = hosts > 1 ? at : 0;
         enum failure_class class = connect_through(session, purpose, &settings);
-        if (at == hosts || !may_go_elsewhere(class) || signals_came()) {
+        if (!may_go_elsewhere(class)) {
             return class;
+        }
+        if (class == FAILURE_AWAY) {
+            away = session->failure;
+        }
+        if (at == hosts || signals_came()) {
+            session->failure = away.class ? away : session->failure;
+            return away.class ?: class;
         }
     }
 }

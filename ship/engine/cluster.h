@@ -14,8 +14,9 @@ struct cluster {
     bool can_have_it; // it is installed in the server
     bool is_worker;   // connected to another machine than the coordinator
     bool has_schema;
-    bool is_cut; // the schema's events are on several machines
-    bool is_old; // older than CLUSTER_TRIED
+    bool is_cut;  // the schema's events are on several machines
+    bool is_half; // some of its tables are, but not the events, which come last
+    bool is_old;  // older than CLUSTER_TRIED
     char version[32];
     char coordinator[300]; // NAME:PORT, as the machines know it; "": it is not known
 };

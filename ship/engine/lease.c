@@ -150,7 +150,8 @@ static enum failure_class write_over(struct pg *pg, int64_t store_id, const char
 
 // The lease may be taken, and the row is locked. If the engine waits for another shipper's rows, no
 // limit ends that: whoever sends them is stopped, or cannot be reached. Its transaction is undone.
-// FAILURE_ENGINE: it is not so, and the failure stays what it was.
+// FAILURE_ENGINE: it is not so, or the engine does not say: one of several machines does not join
+// its own sessions with rows of others.
 static enum failure_class end_silent(struct pg *pg, int64_t store_id) {
     char id[PG_NUMBER_SIZE];
     struct pg_rows *rows;
@@ -165,7 +166,26 @@ static enum failure_class end_silent(struct pg *pg, int64_t store_id) {
                values, 1, &rows);
     bool ended = class == FAILURE_NONE && pg_rows_count(rows) > 0;
     pg_rows_free(rows);
-    return class ?: ended ? FAILURE_NONE : FAILURE_ENGINE;
+    bool broke = class == FAILURE_GONE || class == FAILURE_MEMORY;
+    return ended ? FAILURE_NONE : broke ? class : FAILURE_ENGINE;
+}
+
+// The lease may be taken. That its row is locked stays the failure, whatever is said to the
+// question by whom.
+static enum failure_class replace(struct pg *pg, int64_t store_id, const char *self,
+                                  const char *holder, const char *seen, struct failure *failure,
+                                  bool *done) {
+    enum failure_class class = write_over(pg, store_id, self, holder, seen, done);
+    if (class) {
+        *failure = *pg_failure(pg);
+    }
+    if (class == FAILURE_ENGINE && strcmp(failure->state, FAILURE_LOCK_TIMEOUT) == 0) {
+        class = end_silent(pg, store_id);
+        if (class && class != FAILURE_ENGINE) {
+            *failure = *pg_failure(pg);
+        }
+    }
+    return class;
 }
 
 static enum failure_class try_once(struct pg *pg, int64_t store_id, const char *self,
@@ -180,25 +200,23 @@ static enum failure_class try_once(struct pg *pg, int64_t store_id, const char *
         "WHERE isfinite(c.seen))::bigint, coalesce(c.seen, '-infinity') = '-infinity' FROM "
         "@.cursors AS c WHERE c.store_id = $1::integer",
         values, 1, &rows);
-    if (class == FAILURE_NONE && pg_rows_count(rows) == 0) {
+    if (class) {
+        *failure = *pg_failure(pg);
+    } else if (pg_rows_count(rows) == 0) {
         class = failure_set(failure, FAILURE_MOVED, "the store's cursor is gone");
-    } else if (class == FAILURE_NONE) {
+    } else {
         const char *holder = pg_text(rows, 0, 0);
         const char *never = pg_text(rows, 0, 3);
         int64_t age_ms = never && *never == 't' ? INT64_MAX : pg_int(rows, 0, 2);
         enum lease_state state = lease_judge(holder, self, age_ms, lease_ms, lease_is_alive);
-        class = state == LEASE_TAKEN
-                    ? refuse_lease(failure, holder, age_ms, host)
-                    : write_over(pg, store_id, self, holder, pg_text(rows, 0, 1), done);
-        if (class == FAILURE_ENGINE && strcmp(pg_failure(pg)->state, FAILURE_LOCK_TIMEOUT) == 0) {
-            class = end_silent(pg, store_id);
-            class = class == FAILURE_ENGINE && state == LEASE_OLD
-                        ? refuse_lease(failure, holder, age_ms, host)
-                        : class;
+        if (state != LEASE_TAKEN) {
+            class = replace(pg, store_id, self, holder, pg_text(rows, 0, 1), failure, done);
         }
-    }
-    if (class && class != FAILURE_OTHER && class != FAILURE_MOVED) {
-        *failure = *pg_failure(pg);
+        bool is_locked =
+            class == FAILURE_ENGINE && strcmp(failure->state, FAILURE_LOCK_TIMEOUT) == 0;
+        if (state == LEASE_TAKEN || (state == LEASE_OLD && is_locked)) {
+            class = refuse_lease(failure, holder, age_ms, host);
+        }
     }
     pg_rows_free(rows);
     return class;

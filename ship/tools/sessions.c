@@ -123,6 +123,31 @@ void sessions_name(const struct sessions *sessions, int64_t least_ms, const char
     }
 }
 
+// Those of the engine, which commits on several machines, end by themselves unless a machine is
+// away; and anybody may give one such a name.
+enum failure_class sessions_name_prepared(struct pg *pg, const char *before, char *sentence,
+                                          size_t size) {
+    struct pg_rows *rows;
+    size_t len = strlen(sentence);
+    pg_say_what(pg, "to say which transactions are prepared");
+    enum failure_class class = pg_ask(
+        pg,
+        "SELECT quote_literal(gid), owner, extract(epoch FROM age)::bigint FROM "
+        "(SELECT gid, owner, clock_timestamp() - prepared AS age FROM pg_prepared_xacts "
+        "WHERE database = current_database()) AS p WHERE age > CASE WHEN gid LIKE "
+        "'citus\\_%' THEN interval '10 min' ELSE interval '60 s' END ORDER BY age DESC LIMIT 1",
+        NULL, 0, &rows);
+    if (class == FAILURE_NONE && pg_rows_count(rows) > 0 && len < size) {
+        snprintf(sentence + len, size - len,
+                 "%sa transaction that the role %s prepared %lld s ago keeps its locks: as a "
+                 "superuser, ROLLBACK PREPARED %s",
+                 before, pg_text(rows, 0, 1) ?: "", (long long)pg_int(rows, 0, 2),
+                 pg_text(rows, 0, 0) ?: "");
+    }
+    pg_rows_free(rows);
+    return class;
+}
+
 // ---- After a step of the schema -----------------------------------------------------------------
 
 enum failure_class sessions_renew(struct pg *pg, const char *schema, struct sessions *others) {

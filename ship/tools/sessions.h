@@ -36,6 +36,11 @@ enum failure_class sessions_look(struct pg *pg, const char *schema, struct sessi
 void sessions_name(const struct sessions *sessions, int64_t least_ms, const char *before,
                    char *sentence, size_t size);
 
+// Adds which transaction is prepared (PREPARE TRANSACTION) for the longest time, and what to do
+// about it; nothing if there is none that is old. It keeps its locks, and belongs to no session.
+enum failure_class sessions_name_prepared(struct pg *pg, const char *before, char *sentence,
+                                          size_t size);
+
 // Ends all sessions of shippers that this role may end: they connect anew. Gives the others.
 enum failure_class sessions_renew(struct pg *pg, const char *schema, struct sessions *others);
 

@@ -105,6 +105,22 @@ def test_a_store_has_an_entrance_of_its_own_and_a_next_one():
         good("init", "--target", backwards)
 
 
+def test_who_holds_a_lock_for_long_ends_no_shipper():
+    with cut_fleet() as nodes, Daemon() as daemon:
+        args = on_node(nodes[0], daemon)
+        daemon.send(marker("1"))
+        good("--once", *args)
+        daemon.send(marker("2"))
+        with nodes[0].held("LOCK TABLE nvtxt.cursors IN EXCLUSIVE MODE") as let_go:
+            with Shipper(*args) as shipper:
+                wait_for(lambda: "lock timeout" in shipper.said() or shipper.process.poll() is not None,
+                         "it says what it waits for")
+                equal((shipper.process.poll(), "it is tried again" in shipper.said()), (None, True),
+                      shipper.said())
+                let_go()
+                arrived(nodes[0], ["1", "2"])
+
+
 def remote(server, begin):
     """What the server has sent to others since, each as its statement and its node."""
     with open(os.path.join(server.folder, "log"), encoding="utf-8", errors="replace") as log:
@@ -208,6 +224,39 @@ def test_what_a_role_may():
                               "sources", "threads"])
 
 
+def test_maintain_names_what_is_prepared_and_stays():
+    with cut_fleet() as nodes:
+        maintain = "maintain", "--target", nodes[0].target()
+        nodes[0].rows("BEGIN; SELECT pg_advisory_xact_lock(1); PREPARE TRANSACTION 'it''s'", user="a")
+        try:
+            equal(run_ship(*maintain), (0, "", ""))
+            nodes[0].rows(
+                "SET allow_system_table_mods = on; CREATE OR REPLACE VIEW pg_catalog.pg_prepared_xacts AS "
+                "SELECT p.transaction, p.gid, p.prepared - interval '1 min' AS prepared, r.rolname AS owner, "
+                "d.datname AS database FROM pg_prepared_xact() AS p JOIN pg_roles AS r ON r.oid = p.ownerid "
+                "JOIN pg_database AS d ON d.oid = p.dbid")
+            status, out, said = run_ship(*maintain)
+            equal((status, out), (0, ""), said)
+            equal(bool(re.fullmatch("nvtxt-ship: warning: a transaction that the role a prepared [0-9]+ s ago keeps "
+                                    "its locks: as a superuser, ROLLBACK PREPARED 'it''s'\n", said)), True, said)
+        finally:
+            nodes[0].rows("ROLLBACK PREPARED 'it''s'")
+        nodes[0].rows("BEGIN; SELECT pg_advisory_xact_lock(1); PREPARE TRANSACTION 'citus_9'", user="a")
+        try:
+            equal(run_ship(*maintain), (0, "", ""), "it may be the engine's, and is not that old")
+        finally:
+            nodes[0].rows("ROLLBACK PREPARED 'citus_9'")
+        # As nvtxt-fleet(7) says: a lock of a part stays on the machine that has it.
+        part = "nvtxt.cursors_%s" % nodes[0].one(
+            "SELECT min(shardid) FROM citus_shards WHERE table_name = 'nvtxt.cursors'::regclass AND nodename = '%s'"
+            % nodes[1].folder)
+        nodes[1].rows("SET citus.enable_manual_changes_to_shards = on; BEGIN; LOCK TABLE %s IN EXCLUSIVE "
+                      "MODE; PREPARE TRANSACTION 'p'" % part, user="a")
+        equal(nodes[1].rows("SELECT relation::regclass::text FROM pg_locks WHERE pid IS NULL AND locktype = "
+                            "'relation' AND mode = 'ExclusiveLock'"), [(part,)])
+        nodes[1].rows("ROLLBACK PREPARED 'p'")
+
+
 def test_the_owner_need_not_be_a_superuser():
     with Cluster() as cluster, Daemon() as daemon:
         nodes = cluster.make("fleet")
@@ -270,6 +319,8 @@ def bring_up(text, folder):
             broken.kill()
         wait_for(lambda: not server.rows("SELECT 1 FROM pg_stat_activity WHERE application_name = "
                                          "'nvtxt-ship'"), "its session has ended")
+        status, _, said = run_ship("init", "--target", server.target())
+        equal((status, "the schema is half way from this machine to all" in said), (0, True), said)
         out = good(*CUT, server.target())
         equal(("meta:" in out, out.splitlines()[-1].startswith("events: on all machines")), (False, True), out)
         equal(of_views(server), before)

@@ -69,12 +69,36 @@ def test_a_worker_that_is_away_holds_up_its_own_stores():
             equal(status, 75 if folder == away.folder else 0, said)
             equal((said.count("\n"), "connection to the remote node" in said),
                   (1, True) if folder == away.folder else (0, False), said)
+        for number in range(len(args)):  # whichever host is wanted
+            status, _, said = run_ship("pull", "--target", nodes[0].target(), "--host", "h%d" % number, "-o",
+                                       os.path.join(daemons[0].folder, "pulled"))
+            equal((status, said.count("\n")), (75, 1), said)
         away.start()
         wait_for(lambda: is_up(away), "it is back")
         for arguments in args:
             good(*arguments)
         equal(nodes[0].rows("SELECT host, count(*), count(DISTINCT message) FROM nvtxt.timeline GROUP BY 1 "
                             "ORDER BY 1"), [("h%d" % number, "2", "2") for number in range(len(args))])
+
+
+def test_whichever_entrance_is_tried_last_it_is_said_that_a_machine_is_away():
+    with cluster_with_schema() as nodes, Daemon() as daemon:
+        daemon.send(marker("1"))
+        args = ("--once", "--store", daemon.store, "--connect-timeout", "120s", "--target")
+        good(*args, target(nodes))
+        daemon.send(marker("2"))
+        away = node_of(nodes, 1)
+        others = [node.folder for node in nodes if node is not away]
+        away.stop()
+        # The order is that of names, so the machine has some: each is the last one somewhere.
+        for number in range(6):
+            names = others + [away.folder + "/" * (4 * number + slashes) for slashes in range(4)]
+            status, _, said = run_ship(*args, "host=%s port=5432 user=a dbname=fleet" % ",".join(names))
+            equal((status, "connection to the remote node" in said), (75, True), said)
+        away.start()
+        wait_for(lambda: is_up(away), "it is back")
+        good(*args, target(nodes))
+        equal(sorted(nodes[0].rows("SELECT message FROM nvtxt.timeline")), [("1",), ("2",)])
 
 
 def test_a_worker_that_dies_before_the_commit():
