@@ -38,7 +38,8 @@ int64_t store_batch_value(const struct store_batch_tables *tables, const struct 
 // Returns an SQLite result code.
 int store_batch_tables_register(sqlite3 *db, const struct store_batch_tables *tables);
 
-// Statements for events, one for a shape of batches: those that were made last. A program has a few.
+// Statements for events, one for a shape of batches: those that were made last. A program has a
+// few.
 #define STORE_BULK_SHAPES 16
 #define STORE_BULK_STMTS 4
 
