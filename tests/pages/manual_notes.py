@@ -131,6 +131,7 @@ PAGES = {
 
     "man/nvtxt-ship.1": Page({
         "nvtxt-ship init": skip("needs a PostgreSQL of another host; e2e/test_ship_page.py runs these of doc/fleet.md"),
+        "nvtxt-ship simulate": skip("takes five minutes; e2e/test_ship_simulate.py runs shorter ones"),
     }),
 
     "man/nvtxt-store.5": Page({
