@@ -22,9 +22,10 @@ static void begin_to_stop(struct wait *wait) {
     wait->break_ms = now + wait->grace_ms / 2;
 }
 
-// Calls `alive` when it is due. Returns when it is due again.
+// Calls `alive` when it is due. Returns when it is due again. A program that shall end is not held
+// up by a manager that does not listen any more.
 static int64_t tell_alive(struct wait *wait, int64_t now) {
-    if (!wait->alive) {
+    if (!wait->alive || wait->stop_ms) {
         return INT64_MAX;
     }
     if (now >= wait->alive_due_ms) {
