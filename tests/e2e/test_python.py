@@ -8,7 +8,7 @@ import sys
 
 from lib import SANITIZERS, SHORT, TOP_BUILD, Daemon, Skip, equal, program, run, wait_for
 from lib_program import dropped, texts
-from python_program import MODULES, Folder, events, run_python, start
+from python_program import MODULES, SETTLED, Folder, events, run_python, start
 
 MARK, PUSHPOP, STARTEND = 34, 59, 60
 NONE = "00000000"
@@ -330,10 +330,13 @@ def test_children_by_fork():
                         os._exit(0)
                     os.waitpid(child, 0)
             nvtxt.mark("first")
+            """ + SETTLED + """
             for i in range(10):
                 fork(i)
             threads = [threading.Thread(target=fork, args=(i,)) for i in range(10, 14, 2)]
-            [thread.start() for thread in threads]
+            for thread in threads:
+                thread.start()
+                """ + ("pass" if SETTLED == "pass" else "thread.join()") + """
             [thread.join() for thread in threads]
         """, PYTHONWARNINGS="ignore::DeprecationWarning")  # from 3.12 on: the library has a thread
         numbers = [*range(10), 10, 12]
@@ -358,6 +361,7 @@ def workers(method):
             if __name__ == "__main__":
                 context = multiprocessing.get_context(sys.argv[1])
                 with nvtxt.range("main"):
+                    """ + SETTLED + """
                     pool = context.Pool(2)
                     assert pool.map(square, range(40)) == [n * n for n in range(40)]
                     pool.close()

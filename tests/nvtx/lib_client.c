@@ -210,6 +210,13 @@ static void names(char **arguments) {
 
 // ---- Processes ----------------------------------------------------------------------------------
 
+// Before a fork: AddressSanitizer's locks are not kept over it, so no other thread may begin then.
+static void settle(void) {
+#ifdef __SANITIZE_ADDRESS__
+    flush();
+#endif
+}
+
 // A child without what libc does for one.
 static pid_t bare_fork(void) {
     return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -228,9 +235,7 @@ static void storm(char **arguments) {
     int children = number(arguments, 0);
     bool bare = strcmp(arguments[1], "clone") == 0, orderly = strcmp(arguments[2], "exit") == 0;
     nvtxt_push("parent");
-#ifdef __SANITIZE_ADDRESS__ // its locks are not kept over a fork: no other thread may begin then
-    flush();
-#endif
+    settle();
     for (int i = 0; i < children; i++) {
         pid_t pid = bare ? bare_fork() : fork();
         must(pid >= 0, "fork");
@@ -259,6 +264,7 @@ static void storm(char **arguments) {
 static void second(char **arguments) {
     int status;
     nvtxt_push("parent");
+    settle();
     pid_t pid = strcmp(arguments[0], "clone") == 0 ? bare_fork() : fork();
     if (pid == 0) {
         pthread_t thread;
