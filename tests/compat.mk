@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of what nvtxt-compat(7) promises; see Makefile.am for what a line looks like.
 EXTRA_DIST += compat/codes.facts compat/conf.facts compat/csv.facts compat/files.facts compat/fleet.facts \
-	compat/json_ctl.facts compat/json_report.facts compat/language.facts compat/library.facts \
+	compat/json_ctl.facts compat/json_report.facts compat/json_ship.facts compat/language.facts compat/library.facts \
 	compat/metrics.facts compat/options.facts compat/python.facts compat/statuses.facts \
 	compat/store.facts compat/wire.facts
 EXTRA_DIST += compat/facts.py compat/interfaces.py compat/keys.h

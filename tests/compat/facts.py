@@ -7,10 +7,18 @@ sorted, so that a diff of them reads itself. compare() says what kind each diffe
   changed  } not within 1.x
   gone     }
 
-A value "at least N bytes" may grow: that is an addition, too."""
+A value "at least N bytes" may grow: that is an addition, too.
+
+    facts.py COMMIT
+
+prints what differs between the files of a commit, such as a release, and those of the tree. Exit
+status 1: something changed or is gone, and the major version is the same; or something was added that
+no part of NEWS after that version names."""
 import collections
 import os
 import re
+import subprocess
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.environ.get("top_srcdir") or os.path.join(HERE, "..", "..")
@@ -61,9 +69,17 @@ def compare(was, now):
 
 # ---- NEWS ---------------------------------------------------------------------------------------
 
+def version_in(configure):
+    return re.search(r"^AC_INIT\(\[nvtxtd\], \[([^]]*)\]", configure, re.M)[1]
+
+
+def text_of(name):
+    with open(os.path.join(TOP, name), encoding="utf-8") as file:
+        return file.read()
+
+
 def version():
-    with open(os.path.join(TOP, "configure.ac"), encoding="utf-8") as file:
-        return re.search(r"^AC_INIT\(\[nvtxtd\], \[([^]]*)\]", file.read(), re.M)[1]
+    return version_in(text_of("configure.ac"))
 
 
 def number(text):
@@ -71,13 +87,23 @@ def number(text):
     return re.sub(r"(\.0)+$", "", text)
 
 
-def news_of(text, wanted):
-    """The part of a version: its head line and what stands below it; None: there is none."""
+def major(text):
+    return int(text.split(".")[0])
+
+
+def place_in_news(text, wanted):
+    """Where the part of a version begins and ends; None: there is none."""
     heads = list(re.finditer(r"^([0-9]+(?:\.[0-9]+)+)\b.*$", text, re.M))
     for head, end in zip(heads, heads[1:] + [None]):
         if number(head[1]) == number(wanted):
-            return text[head.start():end.start() if end else len(text)]
+            return head.start(), end.start() if end else len(text)
     return None
+
+
+def news_of(text, wanted):
+    """The part of a version: its head line and what stands below it; None: there is none."""
+    place = place_in_news(text, wanted)
+    return text[slice(*place)] if place else None
 
 
 def parts(key):
@@ -108,35 +134,70 @@ def fault_of_news(change, was, news, built):
         return "NEWS has no part of version %s" % built
     if re.search(r"\b[0-9]{4}\b", part.split("\n", 1)[0]):
         return "version %s is released: an addition needs another one in configure.ac" % built
+    return fault_of_names(change, was, part, "in its part of %s" % built)
+
+
+def fault_of_names(change, was, part, where):
     words = names(change.key, was)
-    if not any(is_named(word, part) for word in words):
-        return "NEWS does not name %s in its part of %s" % (" or ".join(words), built)
-    return ""
+    if any(is_named(word, part) for word in words):
+        return ""
+    return "NEWS does not name %s %s" % (" or ".join(words), where)
 
 
 # ---- Sentences ----------------------------------------------------------------------------------
 
-def sentence(interface, change):
+def sentence(interface, change, built):
     was = "it was '%s'" % change.was
     now = "it is '%s'" % change.now
     facts = {"added": now, "gone": was, "changed": was + ", " + now}[change.kind]
-    end = "" if change.kind == "added" else ". Not within 1.x"
+    end = "" if change.kind == "added" else ". Not within %d.x" % max(1, major(built))
     return "%s: %s: %s: %s%s" % (interface, change.kind, change.key, facts, end)
 
 
 def faults(interface, was, now, news=None, built=None):
     """A sentence for each difference; and those that keep the file from being written again."""
-    if news is None:
-        with open(os.path.join(TOP, "NEWS"), encoding="utf-8") as file:
-            news = file.read()
+    news, built = news or text_of("NEWS"), built or version()
     told, final = [], []
     for change in compare(was, now):
-        text = sentence(interface, change)
+        text = sentence(interface, change, built)
         if change.kind == "added":
-            why = fault_of_news(change, was, news, built or version())
+            why = fault_of_news(change, was, news, built)
             text += ": " + (why or "NEWS names it, so write the file again: test_compat.py --write")
             final += [text] if why else []
         else:
             final.append(text)
         told.append(text)
     return told, final
+
+
+# ---- Since a commit -----------------------------------------------------------------------------
+
+def git(*command):
+    return subprocess.run(["git", "-C", TOP, *command], stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def tell_since(commit):
+    """Prints each difference; returns whether one of them may not be."""
+    release = version_in(git("show", commit + ":configure.ac"))
+    place = place_in_news(text_of("NEWS"), release)
+    newer = text_of("NEWS")[:place[0] if place else None]
+    same_major = major(release) == major(version())
+    bad = False
+    for name in git("ls-tree", "--name-only", commit, "tests/compat/").split():
+        interface, kind = os.path.splitext(os.path.basename(name))
+        if kind != ".facts":
+            continue
+        was = parse(git("show", "%s:%s" % (commit, name)))
+        for change in compare(was, read(path_of(interface)) if os.path.exists(path_of(interface)) else {}):
+            why = ""
+            if change.kind == "added":
+                why = fault_of_names(change, was, newer, "after its part of %s" % release)
+            print(sentence(interface, change, release) + (": %s" % why if why else ""))
+            bad = bad or bool(why) or (same_major and change.kind != "added")
+    return bad
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    sys.exit(tell_since(sys.argv[1]))

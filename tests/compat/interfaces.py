@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
 from client import run_client  # noqa: E402
-from lib import TOP_BUILD, Daemon, Skip, equal, program  # noqa: E402
+from lib import SANITIZERS, TOP_BUILD, Daemon, Skip, equal, program  # noqa: E402
 from report import F1  # noqa: E402
 from schema import CONTROL, FOLDER, INSTALLED, SERVED, Schema  # noqa: E402
 from ship import run_ship  # noqa: E402
@@ -188,6 +188,14 @@ def json_report():
     return facts
 
 
+def json_ship():
+    facts = {}
+    for line in tables("ship")["messages"]:
+        name, text = line.split(": ", 1)
+        facts.update(members(name, json.loads(text)))
+    return facts
+
+
 # ---- Programs -----------------------------------------------------------------------------------
 
 # Where no option can do harm.
@@ -278,6 +286,8 @@ def options_of(folder, name):
 
 
 def options():
+    if SANITIZERS:
+        raise Skip("the programs start hundreds of times, and do nothing")
     facts = {}
     for folder, name in PROGRAMS:
         need(folder, name)
@@ -698,6 +708,7 @@ ALL_INTERFACES = {
     "fleet": (fleet, "Tables, views and columns of a fleet, as nvtxt-ship init --print has them."),
     "json_ctl": (json_ctl, "Members of what nvtxt-ctl --json prints, and of results of the control socket."),
     "json_report": (json_report, "Members of the JSON of nvtxt-report."),
+    "json_ship": (json_ship, "Members of what nvtxt-ship status --json prints."),
     "language": (language, "Commands and arguments of the language."),
     "library": (library, "libnvtxt: symbols, functions, layout of structs, environment."),
     "metrics": (metrics, "Metrics: those for Prometheus, and those of nvtxt-report."),

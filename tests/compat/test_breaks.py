@@ -8,12 +8,13 @@ import os
 import re
 import shutil
 import sqlite3
+import subprocess
 import sys
 import tempfile
 
 import interfaces
-from facts import TOP, compare, faults, path_of, read
-from lib import Daemon, equal, program, run
+from facts import HERE, TOP, compare, faults, path_of, read
+from lib import Daemon, Skip, equal, program, run
 
 NEWS = """Noteworthy changes in nvtxtd
 
@@ -308,6 +309,48 @@ def test_the_name_of_what_is_new_as_a_whole_is_enough():
 def test_a_released_version_gets_no_addition():
     assert "another one in configure.ac" in final("nvtxt-ctl --old", "1.0")[0]
     assert "NEWS has no part of version 1.2.0" in final("nvtxt-ctl --frob", "1.2.0")[0]
+
+
+def test_what_differs_since_a_commit_is_told():
+    if not shutil.which("git"):
+        raise Skip("there is no git")
+    with Copy() as copy:
+        def git(*words):
+            subprocess.run(["git", "-C", copy.folder, "-c", "user.name=n", "-c", "user.email=e", *words],
+                           check=True, stdout=subprocess.DEVNULL,
+                           env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"})
+
+        def put(name, text):
+            os.makedirs(os.path.dirname(copy.path(name)), exist_ok=True)
+            with open(copy.path(name), "w", encoding="utf-8") as file:
+                file.write(text)
+
+        def since():
+            program = copy.path("tests/compat/facts.py")
+            done = subprocess.run([sys.executable, program, "HEAD"], stdout=subprocess.PIPE, text=True,
+                                  check=False, env={**os.environ, "top_srcdir": copy.folder})
+            return done.returncode, done.stdout.splitlines()
+
+        def state(version, facts):
+            put("configure.ac", "AC_INIT([nvtxtd], [%s])\n" % version)
+            put("tests/compat/wire.facts", facts)
+
+        put("tests/compat/facts.py", interfaces.read(HERE, "facts.py"))
+        put("NEWS", NEWS)
+        state("1.0.0", "ack.line: integer\nack.old: integer\n")
+        git("init", "-q")
+        git("add", "-A")
+        git("commit", "-qm", "x")
+        equal(since(), (0, []))
+        state("1.1.0", "ack.line: string\nack.frobs: integer\nNVTXT_FROBS: table\n")
+        code, lines = since()
+        equal((code, lines), (1, [
+            "wire: added: NVTXT_FROBS: it is 'table'",
+            "wire: added: ack.frobs: it is 'integer': NEWS does not name frobs after its part of 1.0.0",
+            "wire: changed: ack.line: it was 'integer', it is 'string'. Not within 1.x",
+            "wire: gone: ack.old: it was 'integer'. Not within 1.x"]))
+        state("2.0.0", "ack.line: string\nNVTXT_FROBS: table\n")
+        equal((since()[0], len(since()[1])), (0, 3))
 
 
 if __name__ == "__main__":
