@@ -43,7 +43,8 @@ static void print_catalogue(void) {
     const struct report_catalogue_entry *entry;
     for (size_t i = 0; (entry = report_catalogue_at(i)); i++) {
         printf("metrics\treport %s: %s, unit %s%s\n", entry->name, report_type_name(entry->type),
-               entry->unit, entry->always_keyed ? ", always with a key" : "");
+               *entry->unit ? entry->unit : "none",
+               entry->always_keyed ? ", always with a key" : "");
         struct nvtxt_slice word;
         for (unsigned j = 0; (word = report_catalogue_word(entry->rollups, j)).data; j++) {
             printf("metrics\treport %s roll-up %.*s: word\n", entry->name, (int)word.len,
@@ -56,7 +57,7 @@ static void print_catalogue(void) {
     for (size_t i = 0; i < report_event_metric_count(); i++) {
         struct report_event_metric_row row = report_event_metric_row(i);
         printf("metrics\tevent %s: %s, unit %s, of %s\n", row.name, report_type_name(row.type),
-               row.unit, row.of);
+               *row.unit ? row.unit : "none", row.of);
     }
 }
 
