@@ -523,12 +523,13 @@ def run_tool(*command):
 
 
 def symbols(path, prefix):
+    """What a library exports, in each of its versions: programs that were linked ask for one of them."""
     facts = {}
     for line in run_tool("nm", "-D", "--defined-only", "--with-symbol-versions", path).splitlines():
         _, kind, name = line.split()
         name, _, node = name.partition("@")
         if kind != "A" and "PRIVATE" not in node:
-            facts["%s %s" % (prefix, name)] = node.lstrip("@") or "no version"
+            facts[" ".join([prefix, node.lstrip("@"), name] if node else [prefix, name])] = "exported"
     soname = re.search(r"SONAME.*\[(.*)\]", run_tool("readelf", "-d", path))
     facts["%s of the library" % prefix] = soname[1] if soname else "no SONAME"
     return facts

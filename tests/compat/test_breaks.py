@@ -131,23 +131,21 @@ def test_a_function_with_another_argument():
 
 
 def test_a_symbol_that_is_gone_or_moves():
-    names = [key.split(" ")[1] for key in known("library", "symbol nvtxt_")]
-    stubs = "".join("void %s(void);\nvoid %s(void) {}\n" % (name, name) for name in names)
-    private = re.findall(r"\b(nvtxt_private_\w+);", interfaces.read(TOP, "lib", "nvtxt.map"))
-    stubs += "".join("void %s(void);\nvoid %s(void) {}\n" % (name, name) for name in private)
+    """In a library of three functions: `nodes` has their names by version."""
+    def symbols(**nodes):
+        with Copy() as copy:
+            with open(copy.path("map"), "w", encoding="utf-8") as file:
+                file.write("".join("%s { global: %s; };\n" % (node, "; ".join(names)) for node, names in nodes.items()))
+            return interfaces.symbols_of_text(
+                "void nvtxt_a(void) {}\nvoid nvtxt_b(void) {}\nvoid nvtxt_c(void) {}\n", "-shared", "-fPIC",
+                "-nostdlib", "-Wl,-soname,libnvtxt.so.0", "-Wl,--version-script=" + copy.path("map"))
 
-    def symbols(copy):
-        options = ("-shared", "-fPIC", "-nostdlib", "-Wl,-soname,libnvtxt.so.0",
-                   "-Wl,--version-script=" + copy.path("nvtxt.map"))
-        return kinds("library", interfaces.symbols_of_text(stubs, *options), "symbol ")
-
-    with Copy("lib/nvtxt.map") as copy:
-        equal(symbols(copy), {})
-        copy.change("nvtxt.map", "    nvtxt_mark;\n", "")
-        copy.change("nvtxt.map", "    nvtxt_color;\n", "    nvtxt_finish;\n")
-        copy.change("nvtxt.map", "    nvtxt_finish;\n    nvtxt_finish;\n", "    nvtxt_finish;\n")
-        copy.change("nvtxt.map", "NVTXT_0.1 {\nglobal:\n", "NVTXT_0.1 {\nglobal:\n    nvtxt_color;\n")
-        equal(symbols(copy), {"symbol nvtxt_color": "changed", "symbol nvtxt_mark": "gone"})
+    was = symbols(NVTXT_0=["nvtxt_a", "nvtxt_b"], NVTXT_PRIVATE=["nvtxt_c"])
+    equal(set(was), {"symbol NVTXT_0 nvtxt_a", "symbol NVTXT_0 nvtxt_b", "symbol of the library"})
+    now = symbols(NVTXT_0=["nvtxt_c"], NVTXT_1=["nvtxt_b"], NVTXT_PRIVATE=["nvtxt_a"])
+    equal({change.key: change.kind for change in compare(was, now)},
+          {"symbol NVTXT_0 nvtxt_a": "gone", "symbol NVTXT_0 nvtxt_b": "gone",
+           "symbol NVTXT_1 nvtxt_b": "added", "symbol NVTXT_0 nvtxt_c": "added"})
 
 
 # ---- The store and the fleet --------------------------------------------------------------------
