@@ -29,19 +29,8 @@ page_of() { # page_of NAME: the page's path, in the source or, for one that is m
     done
 }
 
-# The options that a page marks with .Fl, one a line.
 options_of_page() {
-    awk '/^\./ {
-        flag = 0
-        n = split(substr($0, 2), word, " ")
-        for (i = 1; i <= n; i++)
-            if (word[i] ~ /^[A-Z][a-z]$/)
-                flag = word[i] == "Fl"
-            else if (flag && word[i] ~ /^(\\-)?[A-Za-z]/) {
-                gsub(/\\-/, "-", word[i])
-                print "-" word[i]
-            }
-    }' "$1" | LC_ALL=C sort -u
+    awk -f "$top/tests/options_of_page.awk" "$1" | LC_ALL=C sort -u
 }
 
 options_of_help() {

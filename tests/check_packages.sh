@@ -106,7 +106,8 @@ functions() { sed -n 's/^ *\(nvtxt_[a-z0-9_]*\)[;@].*/\1/p' "$1" | grep -v _priv
 [ "$(functions "$top/lib/nvtxt.map")" = "$(functions "$top/debian/libnvtxt0.symbols")" ] ||
     fault "libnvtxt0.symbols and lib/nvtxt.map name different functions"
 
-for page in usr/share/man/man5/nvtxt-store.5 usr/share/man/man7/nvtxt-protocol.7; do
+for page in usr/share/man/man5/nvtxt-store.5 usr/share/man/man7/nvtxt-protocol.7 \
+    usr/share/man/man7/nvtxt-compat.7; do
     [ "$(packages_of $page)" = nvtxt-tools ] || fault "nvtxt-tools lacks $page"
 done
 patterns=$(sed -n '/^    apt install \.\.\//,/[^\\]$/p' "$top/README.md" | grep -o '[^ /]*\*\.deb')

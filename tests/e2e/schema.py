@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A validator for the part of JSON Schema that nvtxt-report's schema uses. It also asks for what a
-schema cannot say: members stand in the order of the schema."""
+"""A validator for the part of JSON Schema that our schemas use. It also asks for what a schema cannot
+say: members stand in the order of the schema."""
 import json
 import os
 import re
@@ -116,11 +116,12 @@ def no_doubles(pairs):
 
 
 def parse(text):
-    """An output of nvtxt-report: one object and one line feed, no member twice."""
+    """An output of a program: one object and one line feed, no member twice."""
     assert text.endswith("\n") and not text.endswith("\n\n"), "one LF at the end: %r" % text[-20:]
     return json.loads(text, parse_constant=no_constant, object_pairs_hook=no_doubles)
 
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "schema")
+CONTROL = os.path.join(FOLDER, "nvtxt-ctl-1.schema.json")
 INSTALLED = os.path.join(FOLDER, "nvtxt-report-1.schema.json")
 SERVED = Schema(os.path.join(FOLDER, "nvtxt-report-serve-1.schema.json"), INSTALLED)
