@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 
+from client import Folder, contains
 from inject import LIBRARIES, TOP_BUILD
 from lib import DEADLINE, Daemon, Skip, equal, run
 
@@ -73,6 +74,22 @@ def check_run(program):
 
 def test_a_program_that_was_built_for_0_1_runs_and_its_events_arrive():
     check_run(OLD)
+
+
+def test_the_variables_of_0_1_mean_what_they_meant():
+    # Those of 0.1, with NVTXT_SOCKET; all of them win over nvtxt_init().
+    with Daemon() as daemon, Folder() as folder:
+        log, spool = folder.name("log"), folder.name("spool")
+        os.mkdir(spool, 0o700)
+        outcome(OLD, "run", NVTXT_SOCKET=daemon.socket, NVTXT_NAME="named", NVTXT_SPOOL=spool,
+                NVTXT_RING="128K", NVTXT_WINDOW="2M", NVTXT_EXIT_WAIT="60", NVTXT_LOG=log,
+                NVTXT_DOMAIN_INCLUDE="old,default", NVTXT_DOMAIN_EXCLUDE="default")
+        daemon.settled()
+        equal(daemon.query("SELECT name FROM NVTXT_SOURCES"), [("named",)])
+        equal(events(daemon), [row for row in ROWS if row[0] not in ("mark", "push", "start")])
+        equal(os.listdir(spool), [])  # it ended in order
+        with open(log, encoding="utf-8") as file:
+            contains(file.read(), "nvtxt[")
 
 
 def test_its_source_is_built_with_todays_header_and_does_the_same():
