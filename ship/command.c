@@ -155,7 +155,8 @@ static enum outcome init_with(struct pg *pg, const struct ship_options *options,
     enum outcome outcome = make_schema(pg, options, term);
     if (outcome == OUTCOME_DONE && options->wishes.distributed) {
         outcome = cut_schema(pg, options, cluster, term);
-    } else if (outcome == OUTCOME_DONE && cluster->has_extension && !cluster->is_cut) {
+    } else if (outcome == OUTCOME_DONE && cluster->has_extension &&
+               (cluster->is_half || !cluster->is_cut)) {
         warn(cluster->is_half
                  ? "the schema is half way from this machine to all: run nvtxt-ship init "
                    "--distributed, which goes on"

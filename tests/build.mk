@@ -7,6 +7,7 @@ script_tests += check_calls.sh
 script_tests += check_dialect.sh
 script_tests += check_format.sh
 script_tests += check_spdx.sh
+script_tests += check_security.sh
 script_tests += check_names.py
 script_tests += test_fences.py
 script_tests += check_dist.sh

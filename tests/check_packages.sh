@@ -102,7 +102,7 @@ for list in "$top"/debian/*.install; do
     done <"$list"
 done
 
-functions() { sed -n 's/^ *\(nvtxt_[a-z0-9_]*\)[;@].*/\1/p' "$1" | grep -v _private_ | LC_ALL=C sort; }
+functions() { sed -n 's/^ *\(nvtxt_[a-z0-9_]*\)[;@].*/\1/p' "$1" | grep -v _private_ | LC_ALL=C sort -u; }
 [ "$(functions "$top/lib/nvtxt.map")" = "$(functions "$top/debian/libnvtxt0.symbols")" ] ||
     fault "libnvtxt0.symbols and lib/nvtxt.map name different functions"
 

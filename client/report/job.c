@@ -21,6 +21,7 @@
 #include "protocol/base/clock.h"
 #include "protocol/base/origin.h"
 #include "report/model/iterations.h"
+#include "store/db/header.h"
 
 void report_job_keep_memory(void) {
 #if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
@@ -103,6 +104,10 @@ static atomic_bool given_up;
 
 static bool is_over(void) {
     return atomic_load(&given_up) || signals_came();
+}
+
+static int asks_to_stop(void) {
+    return is_over();
 }
 
 static struct loading loading_of(const struct report_job *job, size_t first, size_t count) {
@@ -258,6 +263,7 @@ static enum outcome take_in(struct report_job *job, struct loading *loading,
 static enum outcome take_in_two(struct report_job *job) {
     struct loading base = loading_of(job, 0, 1), new = loading_of(job, 1, 1);
     if (job->options->threads > 1 && strcmp(job->stores[0], job->stores[1]) != 0) {
+        store_stranger_ask(asks_to_stop); // also while it is opened
         start_loading(&new);
     }
     enum outcome outcome = take_in(job, &base, &job->capture, &job->model);

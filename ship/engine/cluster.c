@@ -28,22 +28,24 @@ static void note_version(struct cluster *cluster, const char *said) {
 
 static enum failure_class look_closer(struct pg *pg, struct cluster *cluster) {
     struct pg_rows *rows;
-    enum failure_class class =
-        pg_ask(pg,
-               "SELECT citus_version(), (SELECT groupid FROM pg_dist_local_group), (SELECT "
-               "format('%s:%s', nodename, nodeport) FROM pg_dist_node WHERE groupid = 0 LIMIT 1), "
-               "(SELECT max(1 + (c.relname = 'events')::integer) FROM pg_dist_partition AS p JOIN "
-               "pg_class AS c ON c.oid = p.logicalrelid JOIN pg_namespace AS n ON n.oid = "
-               "c.relnamespace WHERE format('\"%s\"', n.nspname) = '@'), EXISTS (SELECT FROM "
-               "pg_namespace AS n WHERE format('\"%s\"', n.nspname) = '@')::integer",
-               NULL, 0, &rows);
+    enum failure_class class = pg_ask(
+        pg,
+        "SELECT citus_version(), (SELECT groupid FROM pg_dist_local_group), (SELECT "
+        "format('%s:%s', nodename, nodeport) FROM pg_dist_node WHERE groupid = 0 LIMIT 1), "
+        "(SELECT max(1 + (c.relname = 'events')::integer) FROM pg_dist_partition AS p JOIN "
+        "pg_class AS c ON c.oid = p.logicalrelid JOIN pg_namespace AS n ON n.oid = "
+        "c.relnamespace WHERE format('\"%s\"', n.nspname) = '@'), EXISTS (SELECT FROM "
+        "pg_namespace AS n WHERE format('\"%s\"', n.nspname) = '@')::integer, EXISTS (SELECT "
+        "FROM pg_constraint AS k JOIN pg_namespace AS n ON n.oid = k.connamespace WHERE "
+        "k.contype = 'f' AND format('\"%s\"', n.nspname) = '@')::integer",
+        NULL, 0, &rows);
     if (class == FAILURE_NONE && pg_rows_count(rows) > 0) {
         note_version(cluster, pg_text(rows, 0, 0) ?: "");
         cluster->is_worker = pg_int(rows, 0, 1) != 0;
         snprintf(cluster->coordinator, sizeof(cluster->coordinator), "%s",
                  pg_text(rows, 0, 2) ?: "");
-        cluster->is_half = pg_int(rows, 0, 3) == 1;
         cluster->is_cut = pg_int(rows, 0, 3) == 2;
+        cluster->is_half = cluster->is_cut ? pg_int(rows, 0, 5) == 0 : pg_int(rows, 0, 3) == 1;
         cluster->has_schema = pg_int(rows, 0, 4) != 0;
     }
     pg_rows_free(rows);

@@ -15,7 +15,7 @@ struct cluster {
     bool is_worker;   // connected to another machine than the coordinator
     bool has_schema;
     bool is_cut;  // the schema's events are on several machines
-    bool is_half; // some of its tables are, but not the events, which come last
+    bool is_half; // not all of its tables are, or all, but without the keys, which come last
     bool is_old;  // older than CLUSTER_TRIED
     char version[32];
     char coordinator[300]; // NAME:PORT, as the machines know it; "": it is not known

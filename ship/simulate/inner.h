@@ -36,6 +36,8 @@ struct cpu {
     bool is_unknown; // one of them is elsewhere
 };
 
+#define REASONS_MAX 16 // of failures, that are told; each once
+
 struct run {
     const struct simulate_wishes *wishes;
     const struct pg_settings *settings;
@@ -53,13 +55,15 @@ struct run {
     int64_t in_rounds;                      // connections that are not behind the rounds yet
     int64_t present;                        // hosts that were registered in this run
     int64_t started_ns, begun_ns, ended_ns; // of the rounds: CLOCK_MONOTONIC; 0: not yet
+    int64_t registered_ns;                  // when the last host was; before: started_ns
     int64_t begun_real_ns;
     struct cpu cpu;
     int64_t engine_cpu_ns, own_cpu_ns; // when the rounds began
     bool is_stopped;                   // by a signal, or a failure that does not pass
     bool was_heard;                    // a signal
     struct failure fatal;
-    char last_sentence[FAILURE_SENTENCE];
+    char reasons[REASONS_MAX][FAILURE_SENTENCE]; // that were told
+    size_t reason_count;
     struct measure rounds, lags;
     struct simulate_result *result;
 };

@@ -28,6 +28,23 @@ static bool may_pass(enum failure_class class) {
            class == FAILURE_MOVED || class == FAILURE_AGAIN;
 }
 
+// Each reason once, however long the engine is away; of failures with ever other words a number.
+static void tell_reason(struct run *run, const char *reason) {
+    for (size_t i = 0; i < run->reason_count; i++) {
+        if (strcmp(run->reasons[i], reason) == 0) {
+            return;
+        }
+    }
+    if (run->reason_count == REASONS_MAX) {
+        return;
+    }
+    char sentence[FAILURE_SENTENCE + 64];
+    snprintf(run->reasons[run->reason_count++], FAILURE_SENTENCE, "%s", reason);
+    snprintf(sentence, sizeof(sentence), "%s; it is tried again%s", reason,
+             run->reason_count == REASONS_MAX ? "; no other reason is told" : "");
+    run->wishes->warn(sentence);
+}
+
 static void note_failure(struct worker *worker, enum failure_class class) {
     struct run *run = worker->run;
     if (class == FAILURE_AGAIN) {
@@ -37,12 +54,8 @@ static void note_failure(struct worker *worker, enum failure_class class) {
     if (class != FAILURE_MOVED) {
         run->generation++;
     }
-    if (!run->is_stopped && may_pass(class) &&
-        strcmp(run->last_sentence, worker->failure.sentence) != 0) {
-        char sentence[FAILURE_SENTENCE + 32];
-        snprintf(run->last_sentence, sizeof(run->last_sentence), "%s", worker->failure.sentence);
-        snprintf(sentence, sizeof(sentence), "%s; it is tried again", run->last_sentence);
-        run->wishes->warn(sentence);
+    if (!run->is_stopped && may_pass(class)) {
+        tell_reason(run, worker->failure.sentence);
     }
 }
 
@@ -77,6 +90,28 @@ static enum failure_class connect_now(struct worker *worker) {
     return class;
 }
 
+// Whether the rounds have lasted long enough; before them, whether no host came for as long.
+static bool is_over(const struct run *run) {
+    int64_t since_ns = run->begun_ns ?: run->registered_ns;
+    return run->is_stopped ||
+           nvtxt_monotonic_ns() >= since_ns + run->wishes->for_ms * NVTXT_NS_A_MS;
+}
+
+// Rounds that fail until their time is over leave rows behind; without all hosts there are none.
+static void end_trying(struct worker *worker) {
+    struct run *run = worker->run;
+    if (run->begun_ns) {
+        return;
+    }
+    failure_set(&run->fatal, FAILURE_GONE,
+                "%" PRId64 " of %" PRId64 " hosts are registered, and for %" PRId64
+                " s no other could be: %s%s",
+                run->present, run->wishes->hosts, run->wishes->for_ms / 1000,
+                failure_words_before(&worker->failure), worker->failure.sentence);
+    run->fatal.was_reached = true;
+    run->is_stopped = true;
+}
+
 typedef enum failure_class step_fn(struct worker *worker, struct host *host);
 
 // Until it is done, or the run ends.
@@ -105,9 +140,14 @@ static void persist(struct worker *worker, step_fn *step, struct host *host) {
         if (run->is_stopped) {
             return;
         }
-        if (class != FAILURE_AGAIN) {
-            wait_delay(worker);
+        if (class == FAILURE_AGAIN) {
+            continue;
         }
+        if (is_over(run)) {
+            end_trying(worker);
+            return;
+        }
+        wait_delay(worker);
     }
 }
 
@@ -134,6 +174,7 @@ static void register_hosts(struct worker *worker) {
     struct run *run = worker->run;
     while (!run->is_stopped && run->next < run->wishes->hosts) {
         persist(worker, host_bring, &run->hosts[run->next++]);
+        run->registered_ns = nvtxt_monotonic_ns();
     }
     if (!run->is_stopped && !run->begun_ns && run->present == run->wishes->hosts) {
         begin_rounds(run);
@@ -141,11 +182,6 @@ static void register_hosts(struct worker *worker) {
     while (!run->is_stopped && !run->begun_ns) {
         fibers_sleep(BUSY_MS);
     }
-}
-
-static bool is_over(const struct run *run) {
-    return run->is_stopped ||
-           nvtxt_monotonic_ns() >= run->begun_ns + run->wishes->for_ms * NVTXT_NS_A_MS;
 }
 
 static void pass_on(struct run *run, int64_t now_ms) {
@@ -348,7 +384,7 @@ static enum failure_class run_all(struct run *run, struct failure *failure) {
     enum failure_class class = FAILURE_NONE;
     if (signals_came()) { // twice
         class = failure_set(failure, FAILURE_GONE, "a signal came");
-    } else if (run->present > 0) {
+    } else if (run->present > 0 && (run->begun_ns || !run->fatal.class)) {
         class = check(run, failure);
     }
     if (run->fatal.class) {
@@ -386,7 +422,7 @@ enum failure_class simulate_run(const struct pg_settings *settings,
     describe(run);
     run->entrances = target_hosts(settings);
     enum failure_class class = prepare(run, failure);
-    run->started_ns = nvtxt_monotonic_ns();
+    run->started_ns = run->registered_ns = nvtxt_monotonic_ns();
     class = class ?: run_all(run, failure);
     nvtxt_buf_deinit(&run->labels);
     free(run->hosts);

@@ -335,6 +335,23 @@ def bring_up(text, folder):
         equal(server.rows("SELECT store_id FROM nvtxt.stores ORDER BY 1"), [("1",), ("2",)])
 
 
+def test_keys_that_were_not_added_are_said():
+    """It was broken off after the last table, before the keys."""
+    keys = ("SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname) FROM "
+            "pg_constraint WHERE contype = 'f' AND connamespace = 'nvtxt'::regnamespace AND conparentid = 0")
+    with distributed_database() as server:
+        good(*CUT, server.target())
+        made = server.rows(keys)
+        equal(len(made), 13)
+        for (drop,) in made:
+            server.rows(drop)
+        status, out, said = run_ship("init", "--target", server.target())
+        equal((status, out, "the schema is half way from this machine to all" in said), (0, "", True), said)
+        equal(good(*CUT, server.target()), "")
+        equal(len(server.rows(keys)), 13)
+        equal(run_ship("init", "--target", server.target()), (0, "", ""))
+
+
 def test_a_schema_of_version_1_is_brought_over():
     with tempfile.TemporaryDirectory() as folder:
         bring_up(version_1(), folder)

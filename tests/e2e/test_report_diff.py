@@ -59,6 +59,23 @@ def test_any_number_of_threads_gives_the_same():
             equal(report("diff", *args), one)
 
 
+def test_a_base_that_cannot_be_read_ends_the_reading_of_new():
+    # Whoever asks for the first row of such a table waits for ever: where NEW is opened, and later.
+    for table, columns in (("StringIds", "i AS id, '' AS value"),
+                           ("NVTXT_LOSSES", "i AS atNs, i AS sourceId, i AS count, '' AS reason")):
+        with Folder() as folder:
+            new = runs(folder, "new", work=SLOW)
+            with sqlite3.connect(new) as database:
+                database.executescript(
+                    "DROP TABLE %s; CREATE VIEW %s AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i "
+                    "FROM n) SELECT %s FROM n WHERE i > 1" % (table, table, columns))
+            database.close()
+            base = folder.write("base.sqlite", "no store")
+            got, out, errors = report("diff", "--threads", "2", base, new)
+            equal((got, out), (65, ""), errors)
+            contains(errors, base + " is not a database")
+
+
 def test_runs_that_are_longer_are_a_regression():
     with Folder() as folder:
         base, new = runs(folder, "base", work=FAST), runs(folder, "new", work=SLOW)

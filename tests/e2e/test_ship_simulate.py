@@ -272,6 +272,58 @@ def test_a_server_that_stands_still_is_given_up():
             equal(ended(shipper)["missing_rows"], 0)
 
 
+def refuse(server, table, condition="true", words="refused %", number="nextval('public.tries') % 2"):
+    """The engine refuses rows of a table, in words with a number."""
+    server.rows("CREATE SEQUENCE tries; CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+                "$$BEGIN IF %s THEN RAISE EXCEPTION '%s', %s; END IF; RETURN NEW; END$$; CREATE TRIGGER "
+                "refuse BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION refuse()" %
+                (condition, words, number, table))
+
+
+def not_registered(server, words):
+    """The warnings of a run that cannot register its hosts; its last line has these words."""
+    status, out, said = run_ship("simulate", "--target", server.target(), "--hosts", str(HOSTS), "--for",
+                                 "5s", *FAST)
+    equal((status, out), (69, ""), said)
+    *before, last = said.splitlines()
+    equal(words in last, True, last)
+    equal(all(line.startswith("nvtxt-ship: warning: ") for line in before), True, said)
+    return before
+
+
+def test_hosts_that_cannot_be_registered_end_it():
+    with database() as server:
+        good("init", "--target", server.target())
+        refuse(server, "nvtxt.stores", "NEW.host <> 'simulated-3'")
+        said = not_registered(server, "error: 1 of %d hosts are registered, and for 5 s no other could be: "
+                                      % HOSTS)
+        equal(len(said), 2, said)  # each reason once, though they come in turns
+        equal(sorted(line.split(": refused ")[1] for line in said),
+              ["0; it is tried again", "1; it is tried again"], said)
+        equal(server.one("SELECT count(*) FROM nvtxt.stores"), "1")
+
+
+def test_reasons_without_end_are_not_all_told():
+    with database() as server:
+        good("init", "--target", server.target())
+        refuse(server, "nvtxt.stores", number="nextval('public.tries')")
+        said = not_registered(server, "error: 0 of ")
+        equal(len(said), 16, said)
+        equal(said[-1].endswith("; it is tried again; no other reason is told"), True, said)
+
+
+def test_rounds_that_fail_end_in_time():
+    with database() as server:
+        good("init", "--target", server.target())
+        refuse(server, "nvtxt.events")
+        status, out, said = run_ship("simulate", "--target", server.target(), "--hosts", "5", "--for",
+                                     "1s", *FAST)
+        equal((status, len(said.splitlines()) <= 2), (0, True), said)
+        found = json.loads(out)
+        equal((found["rounds"], found["checked_rows"], found["missing_rows"]), (0, 0, 0))
+        equal(found["failures"] > 0 and found["behind_rows"] > 0, True, found)
+
+
 def test_a_limit_of_open_files_that_is_too_low():
     with database() as server:
         good("init", "--target", server.target())
