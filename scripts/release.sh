@@ -30,8 +30,6 @@ agree_version() {
     sed -n '/^## State/,/^## Lic/p' "$top/README.md" | grep -qwF "$version" &&
         grep -qF "started version=$version " "$top/README.md" ||
         fault "README.md does not say $version in 'State' and in the line 'started version='"
-    top_srcdir=$top sh "$top/tests/check_wire.sh" >&2 ||
-        fault "tests/wire does not end with the members of $version"
 }
 
 # NEWS and debian/changelog name the version and one day; sets `day`, and `moment`, its second.
@@ -99,41 +97,13 @@ agree_numbers() {
         fault "lib/nvtxt.map has NVTXT_$newest, which is newer than $version"
 }
 
-# Prints of the lines that came to a file of tests/compat those without a word in NEWS: of the words that
-# the file did not have before, NEWS names one at least.
-unnamed() { # unnamed RELEASE FILE
-    {
-        git -C "$top" show "$1:$2" 2>/dev/null | sed 's/^/o/'
-        news | sed 's/^/n/'
-        git -C "$top" diff -U0 "$1" HEAD -- "$2" | sed -n 's/^+\([^+].*\)/+\1/p'
-    } | awk '{
-        kind = substr($0, 1, 1)
-        line = substr($0, 2)
-        count = split(line, words, /[^A-Za-z0-9_]+/)
-        named = unknown = 0
-        for (i = 1; i <= count; i++) {
-            if (length(words[i]) < 2) continue
-            if (kind == "o") old[words[i]] = 1
-            else if (kind == "n") news[words[i]] = 1
-            else if (!(words[i] in old)) { unknown++; named += words[i] in news }
-        }
-        if (kind == "+" && unknown > 0 && named == 0) print line
-    }'
-}
-
-# What others rely on, since the last release: within a major version no line of it changes or goes, and
-# NEWS names what came. Before the first release nothing was promised.
+# What others rely on, since the last release: within a major version nothing of it changes or goes, and NEWS
+# names what came. Before the first release nothing was promised.
 agree_compat() {
     last=$(last_release)
-    [ -n "$last" ] || return 0
-    major=${last#v}
-    for file in $(git -C "$top" diff --name-only "$last" HEAD -- tests/compat); do
-        gone=$(git -C "$top" diff -U0 "$last" HEAD -- "$file" | sed -n 's/^-\([^-].*\)/\1/p' | sed 1q)
-        [ -z "$gone" ] || [ "${version%%.*}" != "${major%%.*}" ] ||
-            fault "$file: '$gone' changed or is gone since $last, which no version ${major%%.*}.x may: bring it back"
-        came=$(unnamed "$last" "$file" | sed 1q)
-        [ -z "$came" ] || fault "$file: '$came' came since $last, NEWS has no word about it: add a line"
-    done
+    [ -n "$last" ] && [ -f "$top/tests/compat/facts.py" ] || return 0
+    top_srcdir=$top PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/compat/facts.py" "$last" >&2 ||
+        fault "tests/compat: an interface is not what $last promised, see above; or NEWS does not name what came"
 }
 
 # The commit is what is released; an older version is not released after a newer one.
