@@ -45,6 +45,7 @@ has() {
         ;;
     bubblewrap) have_command bwrap ;;
     protobuf-compiler) have_command protoc ;;
+    systemd-container) have_command systemd-nspawn ;;
     dpkg-dev) have_command dpkg-buildpackage ;;
     debhelper) have_command dh ;;
     dh-python) have_command dh_python3 ;;

@@ -197,7 +197,10 @@ static const struct nvtxt_option rows[] = {
 
 static int answer(struct nvtxt_options *options, bool wants_help) {
     const struct command_line *line = options->context;
-    const char *text = wants_help ? help : "nvtxt-ship " PACKAGE_VERSION "\n";
+    char version[64];
+    snprintf(version, sizeof(version), "nvtxt-ship %s%s\n", PACKAGE_VERSION,
+             nvtxt_options_commit());
+    const char *text = wants_help ? help : version;
     return (int)(ship_print(line->term, text, strlen(text)) ?: OUTCOME_ANSWERED);
 }
 

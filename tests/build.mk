@@ -24,6 +24,7 @@ script_tests += test_run_test.sh
 script_tests += test_room_tests.sh
 script_tests += test_coverage.sh
 script_tests += test_rooms_picture.sh
+script_tests += test_release.py
 EXTRA_DIST += asan.supp lsan.supp tsan.supp
 EXTRA_DIST += samples
 EXTRA_DIST += fuzz/replay.h

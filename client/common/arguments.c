@@ -24,7 +24,8 @@ static int answer(struct nvtxt_options *options, bool help) {
     } else if (help) {
         parser->print_help();
     } else {
-        printf("%s (%s) %s\n", term->program, PACKAGE_NAME, PACKAGE_VERSION);
+        printf("%s (%s) %s%s\n", term->program, PACKAGE_NAME, PACKAGE_VERSION,
+               nvtxt_options_commit());
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
         term_say(term, "cannot write to stdout: %s", strerror(errno));

@@ -84,7 +84,11 @@ static enum options_result done(struct command_line *line) {
 }
 
 static int answer(struct nvtxt_options *options, bool wants_help) {
-    fputs(wants_help ? help : "nvtxtd " PACKAGE_VERSION "\n", stdout);
+    if (wants_help) {
+        fputs(help, stdout);
+    } else {
+        printf("nvtxtd %s%s\n", PACKAGE_VERSION, nvtxt_options_commit());
+    }
     return (int)done((struct command_line *)options);
 }
 

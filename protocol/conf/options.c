@@ -15,6 +15,14 @@
 #include "protocol/base/scan.h"
 #include "protocol/table/arrays.h"
 
+// commit.o of this folder has it. Programs link that beside the libraries, tests do not: a commit
+// is no reason to link them again.
+extern const char nvtxt_commit[] __attribute__((weak));
+
+const char *nvtxt_options_commit(void) {
+    return nvtxt_commit ?: "";
+}
+
 // ---- Values -------------------------------------------------------------------------------------
 
 bool nvtxt_option_int64(const char *text, int64_t *value) {

@@ -28,7 +28,7 @@ def without_rules(page):
 
 
 def golden(name, got, *replaced):
-    version = report("--version")[1].split()[-1]
+    version = report("--version")[1].split()[2]
     for text, shown_as in (*replaced, ("Written By  " + version, "Written By  VERSION"),
                            ("| %s |" % version, "| VERSION |")):
         got = got.replace(text, shown_as)

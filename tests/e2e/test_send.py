@@ -216,7 +216,7 @@ def test_a_signal_ends_a_stream_in_order():
 # ---- An older daemon ------------------------------------------------------------------------------
 
 def version():
-    return run_client("nvtxt-send", "--version")[1].split()[-1]
+    return run_client("nvtxt-send", "--version")[1].split()[2]
 
 
 def test_a_log_loses_nothing_at_a_daemon_without_levels():

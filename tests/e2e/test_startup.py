@@ -47,6 +47,18 @@ def test_help_fits_a_screen_and_version_is_told():
                   (74, "nvtxtd: cannot write to stdout: No space left on device\n"))
 
 
+def test_version_says_the_commit_of_a_checkout():
+    for name in (("daemon", "nvtxtd"), ("client", "nvtxt-check")):
+        told = subprocess.run([lib.program(*name), "--version"], capture_output=True, text=True,
+                              timeout=lib.DEADLINE, check=True).stdout
+        commit = told.partition(" (git ")[2]
+        if not os.path.exists(os.path.join(os.environ.get("top_srcdir", "."), ".git")):
+            lib.equal(commit, "")
+        elif shutil.which("git"):
+            assert re.fullmatch(r"[0-9a-f]{7,}[+]?\)\n", commit), told
+        assert re.fullmatch(r"%s( \(nvtxtd\))? [0-9]+[.][0-9]+[.][0-9]+( \(git .*\))?\n" % name[1], told), told
+
+
 def test_too_few_descriptors_are_refused():
     if lib.WRAPPER:
         raise lib.Skip("what wraps the program takes descriptors of its own")
