@@ -30,6 +30,7 @@ unit_programs += unit/test_window
 EXTRA_DIST += e2e/client.py
 serial_tests += e2e/test_send.py
 python_tests += e2e/test_spool.py
+python_tests += e2e/test_newer.py
 python_tests += e2e/test_session.py
 python_tests += e2e/test_session_folder.py
 python_tests += e2e/test_owners.py
