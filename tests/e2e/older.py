@@ -294,15 +294,22 @@ int main(int argc, char **argv) {
 RECORDED = ["inside", "of a library", "outer", "started"]  # and a sample of the counter
 
 
-def build_program(programs, folder):
-    """Builds it with the library of a build, whose files it needs no more; returns its path."""
+def library_of(programs):
+    """The folder of the library of a build; None: that version had none."""
+    folder = os.path.join(os.path.abspath(programs.folder or lib.TOP_BUILD), "lib", ".libs")
+    return folder if os.path.exists(os.path.join(folder, "libnvtxt.so")) else None
+
+
+def build_program(programs, folder, rpath=True):
+    """Builds it with the header and the library of a build; returns its path. Without `rpath` it does not
+    know where its library is."""
     path = os.path.join(folder, "program")
     with open(path + ".c", "w", encoding="utf-8") as file:
         file.write(RING_PROGRAM)
-    library = os.path.join(programs.folder or lib.TOP_BUILD, "lib", ".libs")
+    library = library_of(programs)
     header = os.path.join(os.path.dirname(programs.folder) if programs.folder else TOP, "lib")
-    subprocess.run(["gcc", "-pthread", "-I", header, "-o", path, path + ".c", "-Wl,-rpath," + library,
-                    "-L", library, "-lnvtxt", "-lm"], check=True)
+    subprocess.run(["gcc", "-pthread", "-I", header, "-o", path, path + ".c", "-L", library, "-lnvtxt", "-lm",
+                    *(["-Wl,-rpath," + library] if rpath else [])], check=True)
     return path
 
 
@@ -312,3 +319,17 @@ def leave_ring(program, folder, socket="/nonexistent/socket"):
                                           "NVTXT_RING": "64K", "NVTXT_WINDOW": "1M", "NVTXT_NAME": "old"},
                           check=False, timeout=DEADLINE)
     equal(done.returncode, -signal.SIGKILL)
+
+
+def data_of(path):
+    """What a sparse file has, and where."""
+    found, at = [], 0
+    with open(path, "rb") as file:
+        while True:
+            try:
+                at = os.lseek(file.fileno(), at, os.SEEK_DATA)
+            except OSError:
+                return found
+            end = os.lseek(file.fileno(), at, os.SEEK_HOLE)
+            found.append((at, os.pread(file.fileno(), end - at, at)))
+            at = end

@@ -111,20 +111,6 @@ def unpack_ring(name, folder):
     return path
 
 
-def data_of(path):
-    """What a sparse file has, and where."""
-    found, at = [], 0
-    with open(path, "rb") as file:
-        while True:
-            try:
-                at = os.lseek(file.fileno(), at, os.SEEK_DATA)
-            except OSError:
-                return found
-            end = os.lseek(file.fileno(), at, os.SEEK_HOLE)
-            found.append((at, os.pread(file.fileno(), end - at, at)))
-            at = end
-
-
 def test_old_rings_are_adopted():
     for name in ("ring-1", "ring-2"):
         with Folder() as folder, Daemon() as daemon:
@@ -144,12 +130,12 @@ def test_old_rings_are_adopted():
 def test_a_ring_whose_head_no_version_says_is_refused_and_stays():
     with Folder() as folder, Daemon() as daemon:
         path = unpack_ring("ring-1-early", folder.path)
-        before = data_of(path)
+        before = older.data_of(path)
         status, _, said = run_client("nvtxt-send", "--socket", daemon.socket, "--resume", folder.path)
         equal(status, 65)
         assert re.fullmatch(r"nvtxt-send: %s is of version 1 \(\d+ bytes of head\) of ring files; this program "
                             r"reads up to version 2 \(\d+\)\n" % re.escape(path), said), said
-        equal(data_of(path), before)
+        equal(older.data_of(path), before)
 
 
 # ---- The wire ---------------------------------------------------------------------------------------
