@@ -225,6 +225,11 @@ def may_refuse(what, sides):
     return False
 
 
+def takes_rings(side):
+    """Whether its nvtxt-send reads the ring files of its library: the option came with it."""
+    return older.library_of(side.programs) and "--nvtx" in side.programs.run("nvtxt-send", "--help")[1]
+
+
 def try_it(what, function, sides):
     """One line of the table; returns whether it is as promised."""
     with tempfile.TemporaryDirectory(prefix="nvtxt-compat-") as folder:
@@ -263,6 +268,7 @@ def main():
             print("\n| what     | built with   | library      | daemon       | result |\n|---|---|---|---|---|")
             for sides in ((old, old, today), (old, today, today), (old, today, old), (today, today, old)):
                 good &= try_it("annotate", annotate, sides)
+        if takes_rings(old):
             print("\n| what     | nvtxt-send   | library      |              | result |\n|---|---|---|---|---|")
             for sides in itertools.product(ages, ages):
                 good &= try_it("adopt", adopt, sides)
