@@ -94,6 +94,11 @@ for name in data control; do
         fault "no socket unit hands over '$name'"
 done
 
+# Else a connection starts a daemon that refuses its store for ever, and waits for ever.
+for unit in "$top"/systemd/*.socket "$top"/systemd/user/*.socket; do
+    grep -qx 'TriggerLimitIntervalSec=1min' "$unit" || fault "$unit does not fail with its service"
+done
+
 if [ "$(id -u)" = 0 ] && command -v systemd-sysusers >/dev/null 2>&1; then
     mkdir -p "$work/root/etc"
     systemd-sysusers --root="$work/root" "$top/systemd/sysusers.d/nvtxtd.conf" >"$work/said" 2>&1 ||

@@ -13,6 +13,7 @@ unit_programs += unit/test_ship_simulate
 unit_programs += unit/test_ship_target
 unit_programs += unit/test_ship_wait
 serial_tests += e2e/test_ship.py
+waiting_tests += e2e/test_old_fleets.py
 waiting_tests += e2e/test_ship_crash.py
 waiting_tests += e2e/test_ship_failures.py
 waiting_tests += e2e/test_ship_follow.py

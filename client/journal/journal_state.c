@@ -6,6 +6,7 @@
 #include "client/journal/journal_state.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@
 #include "protocol/base/origin.h"
 #include "protocol/base/scan.h"
 
-#define HEAD "nvtxt-journal 1\n"
+#define KIND "nvtxt-journal "
+#define HEAD KIND "1\n"
 #define SESSION "session "
 #define SIZE_MOST ((uint64_t)64 << 20) // of a file that is read
 #define SIZE_AGAIN ((uint64_t)8 << 20) // of a file that is written anew
@@ -216,6 +218,24 @@ static int read_text(struct journal_state *state, struct nvtxt_buf *text) {
     return nvtxt_buf_failed(text) ? nvtxt_origin(-ENOMEM) : 0;
 }
 
+// Writes why the text is no state for this program.
+static int refuse(struct journal_state *state, struct nvtxt_slice all) {
+    struct nvtxt_scan text = nvtxt_scan(all);
+    uint64_t version = 0;
+    bool is_newer =
+        nvtxt_scan_take_text(&text, KIND) && nvtxt_scan_take_uint(&text, &version) && version > 1;
+    if (is_newer) {
+        snprintf(state->fault, sizeof(state->fault),
+                 "%s is a state of a journal of version %" PRIu64 ", and this program reads "
+                 "version 1: install a newer package nvtxt-tools",
+                 state->path, version);
+    } else {
+        snprintf(state->fault, sizeof(state->fault),
+                 "%s is damaged, or is no state of a journal: it stays as it is", state->path);
+    }
+    return NVTXT_WRONG;
+}
+
 static int load(struct journal_state *state) {
     struct nvtxt_buf text = {0};
     int r = read_text(state, &text);
@@ -223,16 +243,13 @@ static int load(struct journal_state *state) {
     bool good =
         r == 0 && text.len <= SIZE_MOST && parse(state, (struct nvtxt_slice){text.data, text.len});
     state->size = text.len;
-    nvtxt_buf_deinit(&text);
     if (r < 0) {
-        return fail(state, "cannot be read", r);
+        (void)fail(state, "cannot be read", r);
+    } else if (!good) {
+        r = empty ? JOURNAL_STATE_NEW : refuse(state, (struct nvtxt_slice){text.data, text.len});
     }
-    if (!empty && !good) {
-        snprintf(state->fault, sizeof(state->fault),
-                 "%s is damaged, or is no state of a journal: it stays as it is", state->path);
-        return NVTXT_WRONG;
-    }
-    return empty ? JOURNAL_STATE_NEW : 0;
+    nvtxt_buf_deinit(&text);
+    return r;
 }
 
 // ---- Opening ------------------------------------------------------------------------------------

@@ -198,9 +198,11 @@ static int check_head(struct ring_file *file, const struct region_head *head) {
     }
     if ((size_t)got >= least && !is_known_version(head)) {
         return REFUSE(file,
-                      "is of version %u (%u bytes of head) of ring files; this program knows %u "
-                      "(%zu)",
-                      head->version, head->head_bytes, REGION_VERSION, sizeof(*head));
+                      "is of version %u (%u bytes of head) of ring files; this program "
+                      "reads up to version %u (%zu)%s",
+                      head->version, head->head_bytes, REGION_VERSION, sizeof(*head),
+                      head->version > REGION_VERSION ? ": install a newer package nvtxt-tools"
+                                                     : "");
     }
     if ((size_t)got < sizeof(*head)) {
         return REFUSE(file, "was cut: it has %" PRIu64 " bytes, its head alone %zu", size,

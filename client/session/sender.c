@@ -287,7 +287,10 @@ static void on_welcome(struct sender *sender, const struct nvtxt_reply *reply) {
     } else if (take_features(sender, reply) < 0) {
         confuse(sender, "there is no memory for what it lacks");
     } else if (reply->protocol != NVTXT_PROTOCOL_VERSION) {
-        confuse(sender, "it speaks protocol %lld", (long long)reply->protocol);
+        confuse(sender, "it speaks protocol %lld, this program protocol %d%s",
+                (long long)reply->protocol, NVTXT_PROTOCOL_VERSION,
+                reply->protocol > NVTXT_PROTOCOL_VERSION ? ": install a newer package nvtxt-tools"
+                                                         : "");
     } else if (sender->lacks_nvtx && !sender->hello.nvtx_optional) {
         sender->state = SENDER_TOO_OLD;
     } else if (reply->line < window->acked) {

@@ -114,6 +114,14 @@ static int bad_segment(struct spool *spool, uint64_t number, const char *what) {
     return SPOOL_BAD;
 }
 
+const char *spool_newer(uint32_t version, uint32_t known, char what[SPOOL_NEWER_BYTES]) {
+    snprintf(what, SPOOL_NEWER_BYTES,
+             "it is of version %u of spools, and this program reads up to version %u: install a "
+             "newer package nvtxt-tools",
+             version, known);
+    return what;
+}
+
 static int open_segment(const struct spool *spool, uint64_t number) {
     char name[SPOOL_NAME_BYTES];
     spool_segment_name(spool, number, name, sizeof(name));
@@ -181,6 +189,11 @@ static int read_head(struct spool *spool, size_t i, bool *none) {
     if (r < 0) {
         (void)bad_segment(spool, segment->number, strerror(-r));
         return r;
+    }
+    if (r == SEGMENT_NEWER) {
+        char what[SPOOL_NEWER_BYTES];
+        return bad_segment(spool, segment->number,
+                           spool_newer(head.version, SEGMENT_VERSION, what));
     }
     if (r > 0) {
         return bad_segment(spool, segment->number, "the head, bytes 0 to 79, is damaged");

@@ -12,7 +12,9 @@
 #include "client/spool/spool_inner.h"
 #include "protocol/base/origin.h"
 
-#define FIRST_LINE "nvtxt-spool 1\n"
+#define BEGINNING "nvtxt-spool "
+#define VERSION 1
+#define FIRST_LINE BEGINNING "1\n"
 #define RENEWED "renewed "
 #define SESSION_FILE_BYTES (sizeof(FIRST_LINE) + NVTXT_HELLO_BYTES + 1 + 80)
 
@@ -157,6 +159,35 @@ static bool read_renewed(struct spool *spool, const char *line, size_t len) {
     return at > blank + 1 && at == line + len - 1;
 }
 
+// The version in the first line; 0 when it is none.
+static uint32_t version_of(const char *text, size_t len) {
+    size_t at = sizeof(BEGINNING) - 1;
+    uint32_t version = 0;
+    if (len <= at || memcmp(text, BEGINNING, at) != 0) {
+        return 0;
+    }
+    for (; at < len && text[at] >= '0' && text[at] <= '9' && version < UINT32_MAX / 16; at++) {
+        version = version * 10 + (uint32_t)(text[at] - '0');
+    }
+    return at < len && text[at] == '\n' ? version : 0;
+}
+
+// Says why it cannot be used: a newer version wrote it, or it is damaged.
+static int refuse_file(struct spool *spool, uint32_t version, const struct nvtxt_hello *hello,
+                       const char *why) {
+    char newer[SPOOL_NEWER_BYTES];
+    char package[96] = "";
+    if (version > VERSION) {
+        why = spool_newer(version, VERSION, newer);
+    } else if (hello->protocol > NVTXT_PROTOCOL_VERSION) {
+        snprintf(package, sizeof(package),
+                 "; this program speaks protocol %d: install a newer package nvtxt-tools",
+                 NVTXT_PROTOCOL_VERSION);
+    }
+    spool_fault(spool, "%s/%s" SESSION_SUFFIX ": %s%s", spool->dir, spool->session, why, package);
+    return SPOOL_BAD;
+}
+
 int session_file_read(struct spool *spool, struct nvtxt_hello *hello) {
     char text[SESSION_FILE_BYTES];
     char why[256] = "it does not begin with \"nvtxt-spool 1\"";
@@ -166,6 +197,7 @@ int session_file_read(struct spool *spool, struct nvtxt_hello *hello) {
         return spool_refuse(spool, nvtxt_origin(-errno));
     }
     size_t len = (size_t)n;
+    *hello = (struct nvtxt_hello){.protocol = 0};
     if (len > first && len < sizeof(text) && memcmp(text, FIRST_LINE, first) == 0) {
         const char *end = memchr(text + first, '\n', len - first);
         struct nvtxt_slice line = {text + first, end ? (size_t)(end - text) - first : 0};
@@ -187,8 +219,7 @@ int session_file_read(struct spool *spool, struct nvtxt_hello *hello) {
             snprintf(why, sizeof(why), "%s", whole ? "it is of another session" : "it was cut");
         }
     }
-    spool_fault(spool, "%s/%s" SESSION_SUFFIX ": %s", spool->dir, spool->session, why);
-    return SPOOL_BAD;
+    return refuse_file(spool, version_of(text, len), hello, why);
 }
 
 // There is no session file. It is removed last, so where segments are left it was lost, or somebody

@@ -58,6 +58,10 @@ int spool_read_segments(struct spool *spool);
 // The next entry, or NULL with `*r` -errno unless that was the last one.
 struct dirent *spool_next_entry(DIR *list, int *r);
 
+// The clause for what a newer version has written, in `what`.
+#define SPOOL_NEWER_BYTES 128
+const char *spool_newer(uint32_t version, uint32_t known, char what[SPOOL_NEWER_BYTES]);
+
 // Write the sentence, and return what it says: `r`, or SPOOL_OTHERS.
 int spool_refuse(struct spool *spool, int r);
 int spool_leave_to_owner(struct spool *spool, const char *name, uid_t uid);

@@ -13,7 +13,6 @@
 
 #include "protocol/base/origin.h"
 
-#define VERSION 1u
 #define SESSION_AT 12u
 #define SESSION_BYTES 40u
 #define FIRST_AT 52u
@@ -98,7 +97,7 @@ static void put_lost(unsigned char *to, const struct crc32c *crc, uint64_t lost)
 int segment_write_head(int fd, const struct crc32c *crc, const struct segment_head *head) {
     unsigned char bytes[SEGMENT_HEAD_BYTES] = {0};
     memcpy(bytes, magic, sizeof(magic));
-    put_le(bytes + sizeof(magic), VERSION, 4);
+    put_le(bytes + sizeof(magic), SEGMENT_VERSION, 4);
     memcpy(bytes + SESSION_AT, head->session, strlen(head->session));
     put_le(bytes + FIRST_AT, head->first, 8);
     put_le(bytes + HEAD_CRC_AT, crc32c_add(crc, 0, bytes, HEAD_CRC_AT), 4);
@@ -142,6 +141,10 @@ static int judge_unwritten(int fd) {
     return n < 0 ? (int)n : n > 0 ? SEGMENT_DAMAGED : SEGMENT_CUT;
 }
 
+static bool has_checksum(const unsigned char *bytes, const struct crc32c *crc) {
+    return get_le(bytes + HEAD_CRC_AT, 4) == crc32c_add(crc, 0, bytes, HEAD_CRC_AT);
+}
+
 int segment_read_head(int fd, const struct crc32c *crc, struct segment_head *head) {
     unsigned char bytes[SEGMENT_HEAD_BYTES];
     *head = (struct segment_head){.first = 0};
@@ -155,9 +158,14 @@ int segment_read_head(int fd, const struct crc32c *crc, struct segment_head *hea
     if (is_zero(bytes, sizeof(bytes))) {
         return judge_unwritten(fd);
     }
-    if (memcmp(bytes, magic, sizeof(magic)) != 0 || get_le(bytes + sizeof(magic), 4) != VERSION ||
-        get_le(bytes + HEAD_CRC_AT, 4) != crc32c_add(crc, 0, bytes, HEAD_CRC_AT) ||
-        !read_lost(bytes, crc, &head->lost)) {
+    head->version = (uint32_t)get_le(bytes + sizeof(magic), 4);
+    if (memcmp(bytes, magic, sizeof(magic)) != 0 || !has_checksum(bytes, crc)) {
+        return SEGMENT_DAMAGED;
+    }
+    if (head->version > SEGMENT_VERSION) {
+        return SEGMENT_NEWER;
+    }
+    if (head->version != SEGMENT_VERSION || !read_lost(bytes, crc, &head->lost)) {
         return SEGMENT_DAMAGED;
     }
     size_t len = strnlen((char *)bytes + SESSION_AT, SESSION_BYTES);

@@ -12,6 +12,8 @@
 //   from 80 on   records: bytes of the lines (4), number of lines (4), CRC-32C of the number of the
 //                record's first line (8) and of these 8 bytes and of the lines (4); the lines as
 //                they go over the socket, each with its LF
+// A later version keeps bytes 0-11 and the checksum of the first 60, so that a program of an older
+// one tells its segments from damaged ones.
 // A record is written with one call. A process that is killed leaves whole records and perhaps the
 // beginning of one; after a loss of power the checksums tell which records are whole. They cover
 // the line number, so that a record of another place or file is not taken for one.
@@ -44,6 +46,7 @@ uint32_t crc32c_back(uint32_t rest, size_t zeros);
 enum {
     SEGMENT_END = 1,   // after the last record
     SEGMENT_DAMAGED,   // these bytes are no whole record, or no segment's head
+    SEGMENT_NEWER,     // the head is of a newer version
     SEGMENT_CUT,       // a writer that died leaves such bytes after its last whole record
     SEGMENT_NO_DISK,   // the disk is full
     SEGMENT_NO_QUOTA,  // the user's share of the disk is full
@@ -53,7 +56,10 @@ enum {
 // What `error`, the errno of a call that makes or writes a segment, means: SEGMENT_NO_… or -errno.
 int segment_write_error(int error);
 
+#define SEGMENT_VERSION 1u
+
 struct segment_head {
+    uint32_t version; // that was read
     char session[NVTXT_SESSION_ID_BYTES + 1];
     uint64_t first; // number of the first line
     uint64_t lost;  // lines dropped after the last record
@@ -65,7 +71,8 @@ int segment_write_head(int fd, const struct crc32c *crc, const struct segment_he
 // Writes the number of dropped lines in place. Returns as segment_write_error(), or 0.
 int segment_write_lost(int fd, const struct crc32c *crc, uint64_t lost);
 
-// Returns 0, SEGMENT_CUT (shorter than a head, or only zeros), SEGMENT_DAMAGED or -errno.
+// Returns 0, SEGMENT_CUT (shorter than a head, or only zeros), SEGMENT_DAMAGED, SEGMENT_NEWER with
+// nothing but `version`, or -errno.
 int segment_read_head(int fd, const struct crc32c *crc, struct segment_head *head);
 
 // Appends whole lines, the first of which is `first`, at offset `at`. Returns 0, or as

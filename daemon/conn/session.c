@@ -74,9 +74,11 @@ static bool is_hung_up(struct conn *conn) {
 
 // The message also says which protocol would be right.
 static void refuse_hello(struct conn *conn, const char *code, const char *why) {
-    char message[320];
-    snprintf(message, sizeof(message), "%s; this daemon speaks protocol %d", why,
-             NVTXT_PROTOCOL_VERSION);
+    char message[384];
+    const struct nvtxt_hello *hello = conn->session ? conn->session->hello : NULL;
+    bool is_newer = hello && hello->protocol > NVTXT_PROTOCOL_VERSION;
+    snprintf(message, sizeof(message), "%s; this daemon (" PACKAGE_VERSION ") speaks protocol %d%s",
+             why, NVTXT_PROTOCOL_VERSION, is_newer ? ": install a newer package nvtxtd" : "");
     refuse_and_drain(conn, code, message);
 }
 
@@ -286,6 +288,16 @@ static void give_up(struct session *session, const struct store_session *stored)
     }
 }
 
+// What a daemon of a newer version saved stays as it is.
+static void refuse_newer(struct conn *conn) {
+    char message[256];
+    snprintf(message, sizeof(message),
+             "a daemon of a newer version has saved this session; this one (" PACKAGE_VERSION
+             ") reads states up to version %d: install a newer package nvtxtd, and resume it then",
+             NVTXT_STATE_VERSION);
+    refuse_and_drain(conn, NVTXT_ERROR_UNREADABLE_SESSION, message);
+}
+
 static void open_stored(struct session *session, const struct store_session *stored) {
     struct conn *conn = session->conn;
     struct nvtxt_source_config config = source_config(conn, NULL);
@@ -294,6 +306,10 @@ static void open_stored(struct session *session, const struct store_session *sto
     int r = source_restore(stored, &config, &interp);
     if (r == NVTXT_RESTORE_BAD && !session->given_up) {
         give_up(session, stored);
+        return;
+    }
+    if (r == NVTXT_RESTORE_NEWER) {
+        refuse_newer(conn);
         return;
     }
     if (r != 0) {

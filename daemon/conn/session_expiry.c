@@ -65,8 +65,8 @@ static int end_stored(struct expiry *expiry, struct job *job) {
     if (r == NVTXT_RESTORE_BAD) {
         return session_give_up(server, job->session_id, stored, "expired");
     }
-    if (r < 0) {
-        return r;
+    if (r != 0) {
+        return r < 0 ? r : nvtxt_origin(-ENOTSUP); // of a newer version: it stays
     }
     struct source *source =
         source_new(&server->hub.batcher, stored->source_id, STORE_SOURCE_SESSION, interp);

@@ -16,6 +16,8 @@
 #include "protocol/base/origin.h"
 
 #define BLANKS " \t\r\n\v\f"
+// Said of a key of a later version, too.
+#define REFUSED " (unknown keys are refused so that a typing error is seen)"
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 void nvtxt_ini_fault(struct nvtxt_ini *ini, const char *format, ...) {
@@ -33,9 +35,10 @@ void nvtxt_ini_fault(struct nvtxt_ini *ini, const char *format, ...) {
 
 void nvtxt_ini_unknown_key(struct nvtxt_ini *ini, const char *name, const char *near) {
     if (near) {
-        nvtxt_ini_fault(ini, "unknown key '%.64s': did you mean '%s'?", name, near);
+        nvtxt_ini_fault(ini, "unknown key '%.64s': did you mean '%s'?" REFUSED, name, near);
     } else {
-        nvtxt_ini_fault(ini, "unknown key '%.64s': %s lists what is allowed", name, ini->manual);
+        nvtxt_ini_fault(ini, "unknown key '%.64s': %s lists what is allowed" REFUSED, name,
+                        ini->manual);
     }
 }
 

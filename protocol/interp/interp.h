@@ -97,9 +97,12 @@ int nvtxt_interp_each_open(const struct nvtxt_interp *interp,
                            int (*visit)(void *context, const struct nvtxt_open_range *range),
                            void *context);
 
+#define NVTXT_STATE_VERSION 2 // of saved states: the newest one that is read
+
 enum nvtxt_restore_result {
     NVTXT_RESTORED = 0,
-    NVTXT_RESTORE_BAD = 1, // no interpreter has saved that
+    NVTXT_RESTORE_BAD = 1,   // no interpreter has saved that
+    NVTXT_RESTORE_NEWER = 2, // one of a newer version has
 };
 
 // Puts an open range back into a fresh interpreter, in the order of seq, as one that is announced.

@@ -32,7 +32,7 @@
 #include "protocol/base/origin.h"
 #include "protocol/interp/state_json.h"
 
-#define VERSION_IN_PARTS 2
+#define VERSION_IN_PARTS NVTXT_STATE_VERSION
 #define VERSION_IN_ONE 1
 
 // ---- Saving ------------------------------------------------------------------------------------
@@ -327,6 +327,7 @@ int nvtxt_state_restore(struct nvtxt_interp **interp, const struct nvtxt_source_
     r = NVTXT_RESTORE_BAD;
     int64_t version = json_integer_value(json_object_get(root, "version")); // 0: it is no integer
     if (version != VERSION_IN_PARTS && version != VERSION_IN_ONE) {
+        r = version > NVTXT_STATE_VERSION ? NVTXT_RESTORE_NEWER : r;
         goto done;
     }
     r = restore_config(&merged, root);

@@ -42,7 +42,7 @@ int nvtxt_state_save_in_one(const struct nvtxt_interp *interp, bool with_open_ra
 // A new interpreter that goes on where the saved one was; `parts` are all its parts in their order,
 // none for a state in one. The configuration gives only what a state does not hold: limits and
 // claim; set its clocks as those of a new one. Returns an nvtxt_restore_result (BAD for texts that
-// were not saved so, or of which some are missing) or -ENOMEM. `*interp` is set only when the
-// result is RESTORED.
+// were not saved so, or of which some are missing; NEWER) or -ENOMEM. `*interp` is set only when
+// the result is RESTORED.
 int nvtxt_state_restore(struct nvtxt_interp **interp, const struct nvtxt_source_config *config,
                         struct nvtxt_slice state, const struct nvtxt_slice *parts, size_t count);

@@ -179,7 +179,8 @@ static enum failure_class too_new(struct failure *failure, const char *name, int
                                   int64_t compatible) {
     return failure_set(failure, FAILURE_NEWER_SCHEMA,
                        "the schema %s has version %" PRId64 ", which needs a program of version "
-                       "%" PRId64 " or later; this one speaks version %d",
+                       "%" PRId64 " or later; this one speaks version %d: install a newer package "
+                       "nvtxt-ship",
                        name, version, compatible, SCHEMA_VERSION);
 }
 

@@ -20,9 +20,6 @@
 static int refuse(char *error, size_t size, const char *path, int r) {
     const char *why;
     switch (r) {
-    case STORE_NEWER:
-        why = "was written by a newer version of this program: install that one";
-        break;
     case STORE_FOREIGN:
         why = "is another application's database: name a store, or an SQLite export of Nsight "
               "Systems";
@@ -42,6 +39,13 @@ static int refuse(char *error, size_t size, const char *path, int r) {
     }
     snprintf(error, size, "%s %s", path, why);
     return r;
+}
+
+static int refuse_newer(char *error, size_t size, const char *path, int64_t version) {
+    char why[STORE_SCHEMA_CLAUSE];
+    store_schema_newer(version, why, sizeof(why));
+    snprintf(error, size, "%s %s", path, why);
+    return STORE_NEWER;
 }
 
 // For a kind of file that store_file_look() does not read.
@@ -91,22 +95,21 @@ static int open_for_reading(sqlite3 **db, const char *path) {
     return rc;
 }
 
-static int inspect(sqlite3 *db, enum store_copy_kind *kind, bool *odd, int *result) {
+static int inspect(sqlite3 *db, enum store_copy_kind *kind, bool *odd, int *version, int *result) {
     enum store_schema_state state;
-    int version;
     bool is_export = false;
     bool sound = true;
-    int rc = store_schema_inspect(db, &state, &version);
+    int rc = store_schema_inspect(db, &state, version);
     rc = rc ?: store_stranger_is_odd(db, odd);
     if (rc == SQLITE_OK && state == STORE_SCHEMA_FOREIGN) {
         rc = store_export_recognize(db, &is_export);
     }
     *kind = is_export ? STORE_COPY_EXPORT : STORE_COPY_STORE;
-    *result = rc != SQLITE_OK || is_export     ? STORE_DONE
-              : state == STORE_SCHEMA_FOREIGN  ? STORE_FOREIGN
-              : version > STORE_SCHEMA_VERSION ? STORE_NEWER
-              : version < 1                    ? STORE_EMPTY
-                                               : STORE_DONE;
+    *result = rc != SQLITE_OK || is_export      ? STORE_DONE
+              : state == STORE_SCHEMA_FOREIGN   ? STORE_FOREIGN
+              : *version > STORE_SCHEMA_VERSION ? STORE_NEWER
+              : *version < 1                    ? STORE_EMPTY
+                                                : STORE_DONE;
     if (rc == SQLITE_OK && *result == STORE_DONE && !is_export && !*odd) {
         rc = store_contents_sound(db, &sound);
         *result = sound ? STORE_DONE : STORE_CORRUPT;
@@ -129,16 +132,20 @@ static int open_input(sqlite3 **db, const char *path, enum store_copy_kind *kind
     if (store_file_errno(file) < 0) {
         return refuse_kind(error, size, path, file);
     }
-    int result = file == STORE_FILE_NONE    ? STORE_CORRUPT
-                 : file == STORE_FILE_NEW   ? STORE_EMPTY
-                 : file == STORE_FILE_NEWER ? STORE_NEWER
-                                            : STORE_DONE;
+    if (file == STORE_FILE_NEWER) {
+        return refuse_newer(error, size, path, store_file_version(path));
+    }
+    int version = 0;
+    int result = file == STORE_FILE_NONE  ? STORE_CORRUPT
+                 : file == STORE_FILE_NEW ? STORE_EMPTY
+                                          : STORE_DONE;
     if (result != STORE_DONE) {
         return refuse(error, size, path, result);
     }
     int rc = open_for_reading(db, path);
-    rc = rc ?: inspect(*db, kind, &odd, &result);
-    result = rc == SQLITE_OK ? refuse(error, size, path, result)
+    rc = rc ?: inspect(*db, kind, &odd, &version, &result);
+    result = rc == SQLITE_OK ? result == STORE_NEWER ? refuse_newer(error, size, path, version)
+                                                     : refuse(error, size, path, result)
                              : say(*db, rc, "read", path, error, size);
     if (result == STORE_DONE && odd) {
         snprintf(error, size,

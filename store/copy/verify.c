@@ -232,7 +232,13 @@ static int check_segment(sqlite3 *db, const char *path, bool active, struct chai
     if (rc != SQLITE_OK) {
         return rc;
     }
-    if (state != STORE_SCHEMA_OURS || version < 1 || version > STORE_SCHEMA_VERSION) {
+    if (state == STORE_SCHEMA_OURS && version > STORE_SCHEMA_VERSION) {
+        char why[STORE_SCHEMA_CLAUSE];
+        store_schema_newer(version, why, sizeof(why));
+        add_finding(findings, true, path, why);
+        return SQLITE_OK;
+    }
+    if (state != STORE_SCHEMA_OURS || version < 1) {
         add_finding(findings, true, path, "it is no store of this version");
         return SQLITE_OK;
     }

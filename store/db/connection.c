@@ -165,10 +165,6 @@ static int set_up(sqlite3 *db, const struct store_options *options) {
 static int refuse(char *error, size_t size, const char *path, int r) {
     const char *why = "";
     switch (r) {
-    case STORE_NEWER:
-        why = "was written by a newer version of this program: install that one, or name another "
-              "store";
-        break;
     case STORE_FOREIGN:
         why = "is another application's database, it was left alone: name another store";
         break;
@@ -186,6 +182,13 @@ static int refuse(char *error, size_t size, const char *path, int r) {
     }
     snprintf(error, size, "the store %s %s", path, why);
     return r;
+}
+
+static int refuse_newer(char *error, size_t size, const char *path, int64_t version) {
+    char why[STORE_SCHEMA_CLAUSE];
+    store_schema_newer(version, why, sizeof(why));
+    snprintf(error, size, "the store %s %s, or name another store", path, why);
+    return STORE_NEWER;
 }
 
 // For a kind of file that store_file_look() does not read.
@@ -226,7 +229,7 @@ static int look_first(const char *path, const struct store_options *options, cha
     case STORE_FILE_UNSURE:
         return STORE_DONE;
     case STORE_FILE_NEWER:
-        return refuse(error, size, called, STORE_NEWER);
+        return refuse_newer(error, size, called, store_file_version(path));
     case STORE_FILE_FOREIGN:
         return refuse(error, size, called, STORE_FOREIGN);
     case STORE_FILE_NONE:
@@ -242,14 +245,13 @@ static int look_first(const char *path, const struct store_options *options, cha
 }
 
 // What SQLite itself says about the file. `*result` is STORE_DONE when it is ours, or a new one.
-static int inspect(sqlite3 *db, int *result) {
+static int inspect(sqlite3 *db, int *version, int *result) {
     enum store_schema_state state;
-    int version;
-    int rc = store_schema_inspect(db, &state, &version);
+    int rc = store_schema_inspect(db, &state, version);
     if (rc == SQLITE_OK) {
-        *result = state == STORE_SCHEMA_FOREIGN    ? STORE_FOREIGN
-                  : version > STORE_SCHEMA_VERSION ? STORE_NEWER
-                                                   : STORE_DONE;
+        *result = state == STORE_SCHEMA_FOREIGN     ? STORE_FOREIGN
+                  : *version > STORE_SCHEMA_VERSION ? STORE_NEWER
+                                                    : STORE_DONE;
     }
     return rc;
 }
@@ -257,6 +259,7 @@ static int inspect(sqlite3 *db, int *result) {
 int store_connection_open(sqlite3 **db, const char *path, const struct store_options *options,
                           char *error, size_t size) {
     const char *called = options->name ?: path;
+    int version = 0;
     int r = look_first(path, options, error, size);
     if (r != STORE_DONE) {
         return r;
@@ -270,7 +273,7 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         rc = options->plain ? store_stranger_guard(*db) : SQLITE_OK;
         rc = rc ?: configure(*db, options);
-        rc = rc ?: inspect(*db, &r);
+        rc = rc ?: inspect(*db, &version, &r);
     }
     if (rc == SQLITE_OK && r == STORE_DONE) {
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, options->keeps_lock, NULL);
@@ -289,5 +292,6 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
         }
         r = store_result_say(*db, rc, OPENING, called, error, size);
     }
-    return refuse(error, size, called, r);
+    return r == STORE_NEWER ? refuse_newer(error, size, called, version)
+                            : refuse(error, size, called, r);
 }

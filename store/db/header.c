@@ -98,6 +98,17 @@ int store_file_look(const char *path, int newest, enum store_file_kind *kind) {
     return r;
 }
 
+int64_t store_file_version(const char *path) {
+    unsigned char head[STORE_FILE_HEAD_BYTES];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return -1;
+    }
+    bool is_whole = pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head);
+    close(fd);
+    return is_whole ? (int64_t)read_u32(head + 60) : -1;
+}
+
 int store_file_make(const char *path, uint32_t mode) {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {

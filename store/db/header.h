@@ -46,6 +46,9 @@ enum store_file_kind {
 // `*kind`, or -errno.
 int store_file_look(const char *path, int newest, enum store_file_kind *kind);
 
+// The version in the header of a store; -1 when it cannot be read.
+int64_t store_file_version(const char *path);
+
 // Creates `path` with exactly `mode`; leaves a file that is there alone. Returns 0 or -errno.
 int store_file_make(const char *path, uint32_t mode);
 

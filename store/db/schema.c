@@ -9,7 +9,10 @@
 #include "config.h"
 #endif
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "store/db/sql.h"
 
@@ -382,6 +385,21 @@ int store_schema_inspect(sqlite3 *db, enum store_schema_state *state, int *versi
         application == STORE_APPLICATION_ID || empty ? STORE_SCHEMA_OURS : STORE_SCHEMA_FOREIGN;
     *version = (int)user_version;
     return rc;
+}
+
+// The package that brings the program that runs.
+static const char *package(void) {
+    const char *name = program_invocation_short_name;
+    return strncmp(name, "nvtxtd", 6) == 0 || strncmp(name, "nvtxt-ship", 10) == 0
+               ? (name[5] == 'd' ? "nvtxtd" : "nvtxt-ship")
+               : "nvtxt-tools";
+}
+
+void store_schema_newer(int64_t version, char *clause, size_t size) {
+    snprintf(clause, size,
+             "was written by a newer version (schema %" PRId64 "; this is " PACKAGE_VERSION
+             ", which reads schemas up to %d): install a newer package %s",
+             version, STORE_SCHEMA_VERSION, package());
 }
 
 static int apply_step(sqlite3 *db, const struct store_schema_step *steps, int from) {

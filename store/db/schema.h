@@ -9,6 +9,8 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define STORE_APPLICATION_ID 0x4E565458 // "NVTX", in the file's header
 #define STORE_SCHEMA_VERSION 7          // user_version of what this code writes
@@ -31,6 +33,11 @@ enum store_schema_state {
 
 // What the open database is, by its application id, version and tables.
 int store_schema_inspect(sqlite3 *db, enum store_schema_state *state, int *version);
+
+// What a store of the version `version`, which is above ours, means for a person: both versions,
+// and the package to install. A clause that stands after the name of the file.
+void store_schema_newer(int64_t version, char *clause, size_t size);
+#define STORE_SCHEMA_CLAUSE 192 // bytes that have room for it
 
 // Runs those of the `count` steps that the database has not had. Another process may do the same at
 // the same time, so each step looks again when it holds the lock. SQLITE_CORRUPT: the tables are

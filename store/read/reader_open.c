@@ -21,8 +21,6 @@
 
 static const char *sentence_of(int r) {
     switch (r) {
-    case STORE_NEWER:
-        return "was written by a newer version of this program: install that one";
     case STORE_FOREIGN:
         return "is a database without a table of NVTX events: name a store, or an SQLite export of "
                "Nsight Systems";
@@ -55,6 +53,12 @@ static const char *sentence_of_kind(enum store_file_kind kind) {
 static int refuse(struct store_reader *reader, const char *sentence, int r) {
     snprintf(reader->error, sizeof(reader->error), "%s %s", reader->path, sentence);
     return r;
+}
+
+static int refuse_newer(struct store_reader *reader, int64_t version) {
+    char why[STORE_SCHEMA_CLAUSE];
+    store_schema_newer(version, why, sizeof(why));
+    return refuse(reader, why, STORE_NEWER);
 }
 
 static int refuse_errno(struct store_reader *reader, int r) {
@@ -102,18 +106,17 @@ static int look_at_rows(struct store_reader *reader, int *result) {
     return rc;
 }
 
-static int inspect(struct store_reader *reader, int *result) {
+static int inspect(struct store_reader *reader, int *version, int *result) {
     enum store_schema_state state;
-    int version;
-    int rc = store_schema_inspect(reader->db, &state, &version);
+    int rc = store_schema_inspect(reader->db, &state, version);
     int64_t things = 0;
     rc = rc ?: store_sql_int(reader->db, "SELECT count(*) FROM sqlite_master", &things);
     reader->ours = rc == SQLITE_OK && state == STORE_SCHEMA_OURS && things > 0;
     bool has_events = store_reader_has_column(reader, "NVTX_EVENTS", "eventType", &rc);
     if (rc == SQLITE_OK) {
-        *result = reader->ours && version > STORE_SCHEMA_VERSION ? STORE_NEWER
-                  : !has_events                                  ? STORE_FOREIGN
-                                                                 : STORE_DONE;
+        *result = reader->ours && *version > STORE_SCHEMA_VERSION ? STORE_NEWER
+                  : !has_events                                   ? STORE_FOREIGN
+                                                                  : STORE_DONE;
     }
     return rc ?: look_at_rows(reader, result);
 }
@@ -121,6 +124,7 @@ static int inspect(struct store_reader *reader, int *result) {
 int store_reader_connect(struct store_reader *reader) {
     enum store_file_kind kind;
     char real[PATH_MAX];
+    int version = 0;
     int result = STORE_DONE;
     int r = store_file_look(reader->path, STORE_SCHEMA_VERSION, &kind);
     if (r == 0 && store_file_errno(kind) < 0) {
@@ -129,10 +133,12 @@ int store_reader_connect(struct store_reader *reader) {
     if (r < 0 || !realpath(reader->path, real)) {
         return refuse_errno(reader, r < 0 ? r : nvtxt_origin(-errno));
     }
-    result = kind == STORE_FILE_NEWER  ? STORE_NEWER
-             : kind == STORE_FILE_NONE ? STORE_CORRUPT
-             : kind == STORE_FILE_NEW  ? STORE_EMPTY
-                                       : STORE_DONE;
+    if (kind == STORE_FILE_NEWER) {
+        return refuse_newer(reader, store_file_version(real));
+    }
+    result = kind == STORE_FILE_NONE  ? STORE_CORRUPT
+             : kind == STORE_FILE_NEW ? STORE_EMPTY
+                                      : STORE_DONE;
     if (result != STORE_DONE) {
         return refuse(reader, sentence_of(result), result);
     }
@@ -141,11 +147,12 @@ int store_reader_connect(struct store_reader *reader) {
         sqlite3_extended_result_codes(reader->db, 1);
         sqlite3_busy_timeout(reader->db, STORE_BUSY_MS);
         rc = store_sql_exec(reader->db, "PRAGMA cache_size = -" CACHE_KIB);
-        rc = rc ?: inspect(reader, &result);
+        rc = rc ?: inspect(reader, &version, &result);
     }
-    return rc != SQLITE_OK        ? store_reader_result(reader, rc)
-           : result != STORE_DONE ? refuse(reader, sentence_of(result), result)
-                                  : STORE_DONE;
+    return rc != SQLITE_OK         ? store_reader_result(reader, rc)
+           : result == STORE_NEWER ? refuse_newer(reader, version)
+           : result != STORE_DONE  ? refuse(reader, sentence_of(result), result)
+                                   : STORE_DONE;
 }
 
 // ---- Which file it is ---------------------------------------------------------------------------

@@ -216,7 +216,7 @@ def test_what_a_connection_is_refused_for():
             refused(76, "the schema other is there, but lacks tables, or the row of meta\n", "init",
                     "--target", target, "--schema", "other")
             server.rows("DROP SCHEMA other CASCADE")
-        equal("speaks version 4" in said, True, said)
+        equal("speaks version 4: install a newer package nvtxt-ship" in said, True, said)
         # Loopback needs no TLS; another address does, which this server does not have.
         refused(77, "password", "init", "--target", server.target(host="127.0.0.1", user="u"))
         server.stop()

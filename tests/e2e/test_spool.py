@@ -496,7 +496,7 @@ def test_a_malformed_spool_is_named_and_left_as_it_is():
         path = folder.name("spool/" + session)
         with open(path, "rb") as file:
             good = file.read()
-        for text, why in ((b"", "it does not begin"), (b"nvtxt-spool 2\n" + good[14:], "begin"),
+        for text, why in ((b"", "it does not begin"), (b"nvtxt-spools 1\n" + good[14:], "begin"),
                           (good[:-1], "cut"), (good[:-2] + b"\n", "JSON"),
                           (good.replace(b'"protocol":1', b'"protocol":9'), "protocol 9")):
             with open(path, "wb") as file:

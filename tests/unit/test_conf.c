@@ -19,6 +19,8 @@ static int set(struct conf *conf, const char *key, const char *value) {
     return r;
 }
 
+#define REFUSED " (unknown keys are refused so that a typing error is seen)"
+
 Test(conf, every_default_is_a_good_value) {
     struct conf conf;
     cr_assert_eq(conf_init(&conf), 0);
@@ -229,13 +231,13 @@ Test(conf_file, reports_all_faults_with_their_lines) {
                  1);
     cr_assert_str_eq(complaints,
                      "f:1: 'Claim' stands before the section [nvtxtd]\n"
-                     "f:3: unknown key 'Sokcet': did you mean 'Socket'?\n"
+                     "f:3: unknown key 'Sokcet': did you mean 'Socket'?" REFUSED "\n"
                      "f:4: bad value '1' for MaxLine: a size from 4096 to 16777216 bytes is "
                      "expected, as in 16M\n"
                      "f:5: a line of the form Key=Value is expected\n"
                      "f:6: unknown section '[Other]': only [nvtxtd] is known\n"
                      "f:9: bad value 'x' for Store: an absolute path is expected\n"
-                     "f:10: unknown key 'Colour': nvtxtd.conf(5) lists what is allowed\n"
+                     "f:10: unknown key 'Colour': nvtxtd.conf(5) lists what is allowed" REFUSED "\n"
                      "f:11: a line of the form Key=Value is expected\n");
     conf_deinit(&conf);
 }
