@@ -79,7 +79,7 @@ static size_t put_column(struct nvtxt_out *out, const uint64_t *numbers, size_t 
     cr_assert_not_null(columns);
     page_column_begin(columns, "x");
     for (size_t i = 0, some; i < count; i += some) {
-        some = nvtxt_min(1 + i % 1000, count - i);
+        some = nvtxt_min(7 + i % 1000, count - i);
         page_column_add(columns, numbers + i, some);
     }
     page_column_end(columns);
