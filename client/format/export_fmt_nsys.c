@@ -38,6 +38,7 @@ static int on_name(void *context, const struct store_read_name *name) {
 static int segment_nsys(struct export_writer *writer, struct store_reader *reader) {
     struct nsys_export *state = writer->state;
     int r = store_read_identity(reader, &state->identity);
+    r = r ?: store_read_range_ids(reader);
     writer->copy.source = state->identity.is_store ? NULL : &state->identity;
     return r ?: store_read_names(reader, on_name, writer);
 }

@@ -6,23 +6,27 @@
 
 #include <string.h>
 
-static uint64_t elapsed(const struct report_event *events, const struct report_scope *scope) {
-    if (scope->event_count == 0) {
-        return 0;
-    }
-    int64_t first = events[scope->events[0]].start, last = first;
+#include "report/model/spans.h"
+
+static void look_at_times(struct report_figures *figures) {
+    const struct report_event *events = figures->model->capture->events;
+    const struct report_scope *scope = figures->scope;
+    int64_t first = scope->event_count > 0 ? events[scope->events[0]].start : 0, last = first;
     for (size_t i = 0; i < scope->event_count; i++) {
         const struct report_event *event = &events[scope->events[i]];
         last = event->end > last ? event->end : last;
         last = event->start > last ? event->start : last;
+        figures->timed |= event->flags & REPORT_OPEN ? 0 : REPORT_KIND(event->kind);
     }
-    return (uint64_t)last - (uint64_t)first;
+    figures->elapsed_ns = (uint64_t)last - (uint64_t)first;
 }
 
 void report_figures_init(struct report_figures *figures, struct report_model *model,
                          const struct report_scope *scope) {
     *figures = (struct report_figures){.model = model, .scope = scope};
-    figures->elapsed_ns = model ? elapsed(model->capture->events, scope) : 0;
+    if (model) {
+        look_at_times(figures);
+    }
 }
 
 void report_figures_deinit(struct report_figures *figures) {

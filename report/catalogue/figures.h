@@ -51,6 +51,7 @@ struct report_figures {
     bool grouped[REPORT_KEY_EVENT + 1];
     struct report_samples samples[4];       // the last without a key, with one; the same of counts
     uint64_t elapsed_ns;                    // from the smallest start to the largest start or end
+    unsigned timed;                         // REPORT_KIND() of its ranges that have an end
     const uint8_t *traits;                  // of each event of the scope; NULL: not asked for yet
     struct report_parts threads, processes; // the same
 };

@@ -143,17 +143,19 @@ static bool is_timed(const struct report_event *event, unsigned kinds) {
 
 static bool any_timed(const struct collecting *of, const uint32_t *events, size_t count,
                       unsigned kinds) {
-    for (size_t i = 0; i < count; i++) {
-        if (is_timed(&of->events[events[i]], kinds)) {
-            return true;
-        }
+    bool any = false;
+    for (size_t i = 0; of->figures->timed & kinds && i < count && !any; i++) {
+        any = is_timed(&of->events[events[i]], kinds);
     }
-    return false;
+    return any;
 }
 
 // Calls `part` with the events of each thread or process that has timed ranges of these kinds.
 static int each_part(const struct collecting *of, enum report_key key, unsigned kinds,
                      part_fn *part) {
+    if (!(of->figures->timed & kinds)) {
+        return 0;
+    }
     const struct report_parts *parts = report_figures_parts(of->figures, key);
     int r = parts ? 0 : nvtxt_origin(-ENOMEM);
     for (uint32_t p = 0; !r && p < parts->count; p++) {

@@ -140,16 +140,22 @@ static void pack(struct page_columns *columns, bool last) {
     columns->len = 0;
 }
 
-static void put(struct page_columns *columns, uint64_t value) {
-    unsigned char *to = columns->block + columns->len;
-    while (value >= 0x80) {
-        *to++ = (unsigned char)(value | 0x80);
-        value >>= 7;
-    }
-    *to++ = (unsigned char)value;
-    columns->len = (size_t)(to - columns->block);
-    if (columns->len >= BLOCK) {
-        pack(columns, false);
+static void put(struct page_columns *columns, const uint64_t *values, size_t count) {
+    for (size_t i = 0; i < count;) {
+        unsigned char *to = columns->block + columns->len;
+        const unsigned char *end = columns->block + BLOCK;
+        while (i < count && to < end) {
+            uint64_t value = values[i++];
+            while (value >= 0x80) {
+                *to++ = (unsigned char)(value | 0x80);
+                value >>= 7;
+            }
+            *to++ = (unsigned char)value;
+        }
+        columns->len = (size_t)(to - columns->block);
+        if (columns->len >= BLOCK) {
+            pack(columns, false);
+        }
     }
 }
 
@@ -170,20 +176,23 @@ static void begin(struct page_columns *columns) {
     nvtxt_out_slice(columns->out, nvtxt_slice_of(columns->name));
     NVTXT_OUT_LITERAL(columns->out, "\":\"");
     columns->any = columns->begun = true;
-    for (; columns->zeros > 0; columns->zeros--) {
-        put(columns, 0);
+    for (uint64_t zero = 0; columns->zeros > 0; columns->zeros--) {
+        put(columns, &zero, 1);
     }
 }
 
-void page_column_add(struct page_columns *columns, uint64_t value) {
-    if (!columns->begun) {
-        if (value == 0) {
-            columns->zeros++;
-            return;
-        }
-        begin(columns);
+void page_column_add(struct page_columns *columns, const uint64_t *values, size_t count) {
+    size_t zeros = 0;
+    while (!columns->begun && zeros < count && values[zeros] == 0) {
+        zeros++;
     }
-    put(columns, value);
+    columns->zeros += zeros;
+    if (zeros < count) {
+        if (!columns->begun) {
+            begin(columns);
+        }
+        put(columns, values + zeros, count - zeros);
+    }
 }
 
 void page_column_end(struct page_columns *columns) {

@@ -12,6 +12,7 @@
 #include "report/page/html.h"
 
 #define FULL ((size_t)64 << 10) // of the buffer
+#define TOGETHER 512            // numbers of a column
 
 struct data {
     struct nvtxt_out *out, buffer;
@@ -376,7 +377,8 @@ static int put_self(struct data *data) {
                       items->items[i].merged == 0;
         uint64_t self = data->model->self_ns[items->items[i].event];
         uint64_t guess = length_of(data, i) - children[i];
-        page_column_add(data->columns, counts ? page_zigzag(self - guess) : 0);
+        uint64_t value = counts ? page_zigzag(self - guess) : 0;
+        page_column_add(data->columns, &value, 1);
     }
     page_column_end(data->columns);
     free(children);
@@ -387,22 +389,24 @@ static int put_self(struct data *data) {
 // it, and 1 more.
 static int put_kin(struct data *data) {
     const struct report_model *model = data->model;
-    size_t count = model->selected < model->count ? data->items->count : 0;
+    if (model->selected == model->count) {
+        return 0;
+    }
     uint32_t *latest = malloc((model->count + 1) * sizeof(*latest)); // by parent
     if (!latest) {
         return nvtxt_origin(-ENOMEM);
     }
     memset(latest, 0xFF, (model->count + 1) * sizeof(*latest)); // REPORT_NONE
     page_column_begin(data->columns, "kin");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < data->items->count; i++) {
         const struct page_item *item = &data->items->items[i];
         uint32_t parent = model->parent[item->event];
-        if (item->parent != REPORT_NONE || parent == REPORT_NONE) {
-            page_column_add(data->columns, 0);
-            continue;
+        uint64_t value = 0;
+        if (item->parent == REPORT_NONE && parent != REPORT_NONE) {
+            value = latest[parent] == REPORT_NONE ? 1 : i - latest[parent] + 1;
+            latest[parent] = (uint32_t)i;
         }
-        page_column_add(data->columns, latest[parent] == REPORT_NONE ? 1 : i - latest[parent] + 1);
-        latest[parent] = (uint32_t)i;
+        page_column_add(data->columns, &value, 1);
     }
     page_column_end(data->columns);
     free(latest);
@@ -422,8 +426,13 @@ static int put_columns(struct data *data) {
     };
     for (size_t c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
         page_column_begin(data->columns, columns[c].name);
-        for (size_t i = 0; i < data->items->count; i++) {
-            page_column_add(data->columns, columns[c].value(data, i));
+        for (size_t from = 0; from < data->items->count; from += TOGETHER) {
+            uint64_t values[TOGETHER];
+            size_t count = nvtxt_min(data->items->count - from, TOGETHER);
+            for (size_t i = 0; i < count; i++) {
+                values[i] = columns[c].value(data, from + i);
+            }
+            page_column_add(data->columns, values, count);
         }
         page_column_end(data->columns);
     }

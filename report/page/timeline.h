@@ -111,7 +111,7 @@ void page_columns_free(struct page_columns *columns); // NULL is fine
 
 // Begins the member `name`, and ends it. A failure of the output is in `out`.
 void page_column_begin(struct page_columns *columns, const char *name);
-void page_column_add(struct page_columns *columns, uint64_t value);
+void page_column_add(struct page_columns *columns, const uint64_t *values, size_t count);
 void page_column_end(struct page_columns *columns);
 
 // Small for numbers near 0 of both signs.

@@ -323,7 +323,7 @@ int report_rule_idle_gaps(const struct report_builtin_call *call) {
     int r = report_rule_need(call, "gap__time_duration.sum", &time);
     r = r || !time ? r : report_rule_need(call, "capture__time_elapsed.sum", &elapsed);
     r = r || !elapsed ? r : report_rule_need(call, "thread__busy_time_per_thread.sum", &busy);
-    if (r != 0 || !busy) {
+    if (r != 0 || !busy || (time->value.type == REPORT_U64 && time->value.u64 == 0)) {
         return r;
     }
     r = look_init(&look, call);

@@ -31,7 +31,7 @@ struct store_read_event {
     uint64_t end_global_tid;
     uint32_t category, color;
     int64_t domain_id;
-    int64_t range_id;             // of a start/end range; 0: none
+    int64_t range_id;             // of a start/end range; 0: none, or not asked for
     struct nvtxt_slice text;      // any bytes
     struct nvtxt_payload payload; // fits its kind, also in the export of another program
     struct nvtxt_slice json;      // any bytes; empty: none

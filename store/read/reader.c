@@ -42,13 +42,14 @@ enum column {
 };
 
 #define ROWS "SELECT 1 FROM NVTX_EVENTS WHERE rowid BETWEEN ?1 AND ?2 AND "
-#define OUR_ROWS                                                                                   \
+#define OUR_ROWS(range_id)                                                                         \
     ROWS "nvtxt_row(rowid, eventType, start, end, text, category, color, globalTid, domainId, "    \
-         "endGlobalTid, rangeId, int64Value, doubleValue"
+         "endGlobalTid, " range_id ", int64Value, doubleValue"
+#define WIDE ", uint64Value, uint32Value, int32Value, floatValue, jsonText)"
 
-static const char our_rows[] = OUR_ROWS ")";
-static const char our_wide_rows[] =
-    OUR_ROWS ", uint64Value, uint32Value, int32Value, floatValue, jsonText)";
+// By whether ids of ranges are asked for, and whether the rows may be wide.
+static const char *const our_rows[2][2] = {{OUR_ROWS("0") ")", OUR_ROWS("0") WIDE},
+                                           {OUR_ROWS("rangeId") ")", OUR_ROWS("rangeId") WIDE}};
 
 // Columns that an export of some version may lack, and what stands for them.
 static const struct {
@@ -99,6 +100,7 @@ static int prepare_export_rows(struct store_reader *reader) {
     const char *v[PARTS];
     char sql[1024];
     int rc = find_parts(reader, v);
+    v[9] = reader->range_ids ? v[9] : "0";
     snprintf(sql, sizeof(sql),
              ROWS "nvtxt_row(rowid, eventType, %s, coalesce(%s, %s), coalesce(%s, %s, ''), %s, %s, "
                   "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, coalesce(%s, %s))",
@@ -144,7 +146,13 @@ static int prepare_rows(struct store_reader *reader) {
     if (rc != SQLITE_OK || !reader->ours) {
         return rc ?: prepare_export_rows(reader);
     }
-    return prepare_text(reader, reader->wide ? our_wide_rows : our_rows);
+    return prepare_text(reader, our_rows[reader->range_ids][reader->wide]);
+}
+
+int store_read_range_ids(struct store_reader *reader) {
+    reader->range_ids = true;
+    store_sql_finalize(&reader->stmts[STORE_READ_ROWS], 1);
+    return store_reader_result(reader, prepare_rows(reader));
 }
 
 // ---- Opening ------------------------------------------------------------------------------------
@@ -389,7 +397,7 @@ static int begin_after(struct store_reader *reader) {
         reader->until_ns = INT64_MAX;
     }
     int rc = reader->events ? SQLITE_OK : SQLITE_NOMEM;
-    return rc ?: prepare_text(reader, our_wide_rows);
+    return rc ?: prepare_text(reader, our_rows[true][true]);
 }
 
 void store_read_rows_free(struct store_reader *reader) {

@@ -64,6 +64,10 @@ int store_read_find_sources(struct store_reader *reader, const char *name, int64
 int store_read_chunk(struct store_reader *reader, const struct store_read_event **events,
                      size_t *count);
 
+// From now on events have their range_id, which few callers look at. To be called before the first
+// chunk.
+int store_read_range_ids(struct store_reader *reader);
+
 // Whether rows may hold what needs the extension `nvtx`: of a store it is known from its sources,
 // an export is searched for payloads other than Int64 and Double, and for JSON.
 int store_read_has_nvtx(struct store_reader *reader, bool *has);

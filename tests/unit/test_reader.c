@@ -63,6 +63,29 @@ Test(reader, reads_what_was_there_when_it_was_opened) {
     kit_close(&kit);
 }
 
+Test(reader, reads_ids_of_ranges_for_those_who_ask) {
+    struct kit kit;
+    const struct store_read_event *events;
+    size_t count;
+    kit_open(&kit);
+    struct nvtxt_event range = kit_range(100, 150, "a");
+    range.type = NVTXT_EVENT_START_END;
+    kit_add(&kit, 1, &range);
+    kit_commit(&kit);
+    struct store_reader *reader = open_reader(&kit);
+    cr_assert_eq(store_read_chunk(reader, &events, &count), STORE_DONE);
+    cr_expect_eq(events[0].range_id, 0);
+    store_read_close(reader);
+    reader = open_reader(&kit);
+    cr_assert_eq(store_read_range_ids(reader), STORE_DONE);
+    cr_assert_eq(store_read_chunk(reader, &events, &count), STORE_DONE);
+    cr_assert_eq(count, 1);
+    cr_expect_eq(events[0].range_id, kit_int(&kit, "SELECT rangeId FROM NVTX_EVENTS"));
+    cr_expect_gt(events[0].range_id, 0);
+    store_read_close(reader);
+    kit_close(&kit);
+}
+
 Test(reader, passes_over_batches_outside_of_the_window) {
     struct kit kit;
     struct texts texts;
