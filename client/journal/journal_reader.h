@@ -20,6 +20,7 @@ struct journal_wanted {
     size_t unit_count;        // 0: all
     bool has_levels;          // only entries of these levels, and none without a level
     struct nvtxt_level_span levels;
+    bool follow; // those that come later, too
 };
 
 struct journal_entry {
@@ -48,7 +49,7 @@ int journal_reader_watch(struct journal_reader *reader, int *fd, short *events, 
 // poll(2) returned: there may be new entries. Returns 0 or -errno.
 int journal_reader_woken(struct journal_reader *reader);
 
-enum { JOURNAL_NOTHING = NVTXT_WRONG + 1, JOURNAL_GAP };
+enum { JOURNAL_NOTHING = NVTXT_WRONG + 1, JOURNAL_GAP, JOURNAL_UNLINKED };
 
 // The place of the newest entry; where there is none, of this moment. Returns 0 or -errno.
 int journal_reader_find_end(struct journal_reader *reader, struct journal_place *place);
@@ -58,8 +59,9 @@ int journal_reader_find_end(struct journal_reader *reader, struct journal_place 
 // more, what comes next is the first one after its time; or -errno.
 int journal_reader_seek(struct journal_reader *reader, const struct journal_place *place);
 
-// The next entry; views are good until the next call. Returns 0, JOURNAL_NOTHING: there is none
-// yet; or -errno.
+// The next entry; views are good until the next call. Returns 0; JOURNAL_NOTHING: there is none
+// yet; JOURNAL_UNLINKED: there is one that its writer may not have finished, ask again when what
+// journal_reader_watch() names has come; or -errno.
 int journal_reader_next(struct journal_reader *reader, struct journal_entry *entry);
 
 // ---- Who may read (client/journal/journal_rights.c) ---------------------------------------------

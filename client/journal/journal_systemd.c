@@ -3,6 +3,12 @@
 // A cursor is looked for among all entries first, and then again among the wanted ones: whoever
 // goes on with other units or levels than before has no gap. Fields are copied, because each call
 // of libsystemd may take the one before away.
+//
+// An entry can be seen before its writer has linked all its fields. The place of a new field's
+// first entry is written before the count of its entries: between these two writes the field counts
+// as damaged, and libsystemd leaves it out in silence. Were that the message, the entry would be
+// one without a message, and be lost. So the newest entry is not believed to have none. It is read
+// again when its writer has written the next one, or when the writer must have stopped there.
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +25,15 @@
 
 #define FIELD_BYTES ((size_t)4 << 20) // read of a field; journald takes lines of 48 KiB by default
 #define UNIT_BYTES 256u
+#define LINK_MS 2000 // so late a writer links no more: it was stopped there
 
 struct journal_reader {
     const struct journal_library *lib;
     sd_journal *journal;
     const struct journal_wanted *wanted; // borrowed
     bool stands;                         // on an entry that was not given out yet
+    char doubted[JOURNAL_CURSOR_SIZE];   // the entry without a message that was read last
+    int64_t doubt_ms;                    // until when it may get one; 0: until another follows
     char here[256];                      // the name of this machine
     struct nvtxt_buf message, unit, machine, text;
     char *cursor; // owned by libc
@@ -187,6 +196,9 @@ int journal_reader_watch(struct journal_reader *reader, int *fd, short *events, 
     int r = tell(wanted);
     r = r ?: tell(lib->sd_journal_get_timeout(reader->journal, &usec));
     *until_ms = usec == UINT64_MAX ? -1 : (int64_t)(usec / 1000 + 1);
+    if (reader->doubt_ms > 0 && (*until_ms < 0 || reader->doubt_ms < *until_ms)) {
+        *until_ms = reader->doubt_ms;
+    }
     return r;
 }
 
@@ -336,11 +348,67 @@ static int copy_entry(struct journal_reader *reader, struct journal_entry *entry
     return r;
 }
 
+enum follower { FOLLOWS_NONE, FOLLOWS_OTHER, FOLLOWS_SAME };
+
+// Whether an entry follows where the reader stands, and is of the same writer: it gives one id to
+// all its files, with which their cursors begin. Returns a follower or -errno.
+static int find_follower(struct journal_reader *reader) {
+    char *cursor = NULL;
+    size_t len = strcspn(reader->doubted, ";");
+    int r = reader->lib->sd_journal_next(reader->journal);
+    if (r > 0) {
+        r = reader->lib->sd_journal_get_cursor(reader->journal, &cursor);
+        bool same = r >= 0 && strncmp(reader->doubted, cursor, len) == 0 && cursor[len] == ';';
+        r = r < 0 ? r : same ? FOLLOWS_SAME : FOLLOWS_OTHER;
+        free(cursor);
+    }
+    return tell(r) ?: r;
+}
+
+// Whether no field of the doubted entry can be missing any more.
+static bool is_settled(struct journal_reader *reader, enum follower follower) {
+    int64_t now = nvtxt_monotonic_ms();
+    bool waits = reader->wanted->follow && follower == FOLLOWS_NONE; // it holds up nothing
+    if (reader->doubt_ms == 0 && !waits) {
+        reader->doubt_ms = now + LINK_MS;
+    }
+    return follower == FOLLOWS_SAME || (!waits && now >= reader->doubt_ms);
+}
+
+// The entry where the reader stands seems to have no message. Returns as journal_reader_next().
+static int read_doubted(struct journal_reader *reader, struct journal_entry *entry) {
+    if (strcmp(reader->doubted, entry->cursor) != 0) {
+        snprintf(reader->doubted, sizeof(reader->doubted), "%s", entry->cursor);
+        reader->doubt_ms = 0;
+    }
+    int follower = find_follower(reader);
+    if (follower < 0) {
+        return follower;
+    }
+    int here = go_to(reader, reader->doubted);
+    if (here < 0) {
+        return tell(here);
+    }
+    if (!reader->stands) {
+        return JOURNAL_NOTHING; // it is gone, and nothing follows
+    }
+    if (here > 0 && !is_settled(reader, (enum follower)follower)) {
+        return JOURNAL_UNLINKED;
+    }
+    reader->stands = false;
+    return copy_entry(reader, entry);
+}
+
 int journal_reader_next(struct journal_reader *reader, struct journal_entry *entry) {
     int r = reader->stands ? 1 : reader->lib->sd_journal_next(reader->journal);
     reader->stands = false;
-    if (r < 0) {
-        return tell(r);
+    if (r <= 0) {
+        return r < 0 ? tell(r) : JOURNAL_NOTHING;
     }
-    return r == 0 ? JOURNAL_NOTHING : copy_entry(reader, entry);
+    r = copy_entry(reader, entry);
+    if (r == 0 && !entry->has_message) {
+        r = read_doubted(reader, entry);
+    }
+    reader->doubt_ms = r == JOURNAL_UNLINKED ? reader->doubt_ms : 0;
+    return r;
 }

@@ -35,7 +35,7 @@ struct journal_job {
     bool more;                  // there may be entries at once
     bool over;                  // no more is read
     int64_t stop_ms;            // after a signal: when to give up; 0: none came
-    int fd;                     // of the journal; -1: it is not followed
+    int fd;                     // of the journal; -1: nothing is waited for
     short events;
     int64_t until_ms;
 };
@@ -104,7 +104,7 @@ static bool has_room(const struct journal_job *job) {
     return intake_has_room(&job->transfer.intake) && journal_state_has_room(&job->state);
 }
 
-// The next entry; its lines come next. Returns 0, JOURNAL_NOTHING or -errno.
+// The next entry; its lines come next. Returns as journal_reader_next().
 static int begin_entry(struct journal_job *job) {
     int r = journal_reader_next(job->reader, &job->entry);
     if (r != 0) {
@@ -131,7 +131,7 @@ static int put_entry(struct journal_job *job) {
     return r;
 }
 
-// Returns 0, JOURNAL_NOTHING or -errno.
+// Returns 0, JOURNAL_NOTHING, JOURNAL_UNLINKED or -errno.
 static int read_entries(struct journal_job *job) {
     int r = 0;
     for (int i = 0; r == 0 && i < ROUND_ENTRIES && has_room(job); i++) {
@@ -145,6 +145,7 @@ static int read_entries(struct journal_job *job) {
 static enum outcome take_entries(struct journal_job *job) {
     int r = read_entries(job);
     job->more = r == 0;
+    bool ended = r == JOURNAL_NOTHING && !job->args->follow; // that is all that there is
     if (r < 0) {
         return *job->state.fault ? fail_state(job, r) : fail_reader(job, r);
     }
@@ -152,7 +153,7 @@ static enum outcome take_entries(struct journal_job *job) {
     if (r < 0) {
         return fail_state(job, r);
     }
-    if (!job->more && job->fd < 0) { // all that there is
+    if (ended) {
         job->over = true;
         return transfer_taken(&job->transfer, intake_end(&job->transfer.intake));
     }
@@ -256,7 +257,7 @@ static int64_t wait_until(const struct journal_job *job, int64_t now) {
 static enum outcome wait_and_move(struct journal_job *job, int64_t now) {
     struct transfer *t = &job->transfer;
     bool reads = job->placed && !job->over && has_room(job);
-    bool follows = reads && !job->more && job->fd >= 0;
+    bool follows = reads && !job->more;
     int r = follows ? journal_reader_watch(job->reader, &job->fd, &job->events, &job->until_ms) : 0;
     if (r < 0) {
         return fail_reader(job, r);
@@ -348,6 +349,7 @@ enum outcome send_journal(struct send_arguments *args, struct term *term) {
     args->transfer.renews = true;
     args->journal.units = args->units.words;
     args->journal.unit_count = args->units.count;
+    args->journal.follow = args->follow;
     enum outcome r = journal_reader_open(&job.reader, &args->journal, args->transfer.quiet, term);
     if (r == OUTCOME_DONE && args->follow) {
         int error = journal_reader_watch(job.reader, &job.fd, &job.events, &job.until_ms);

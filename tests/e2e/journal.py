@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Journals for tests: files that systemd-journal-remote writes from entries."""
+import mmap
 import os
 import subprocess
 
@@ -47,3 +48,24 @@ def write(path, entries):
     subprocess.run([REMOTE, "-o", path, "-"], input=export(entries), stdout=subprocess.DEVNULL,
                    stderr=subprocess.PIPE, check=True)
     return path
+
+
+class Unlinked:
+    """A journal whose writer stands still inside its last step, for the field of these bytes: the
+    place of the field's first entry is written, the count of its entries is not."""
+
+    def __init__(self, path, field):
+        with open(path, "r+b") as file:
+            self.map = mmap.mmap(file.fileno(), 0)
+        compact = self.map[12] & 16  # a flag of the file: objects of data have 8 bytes more
+        start = self.map.find(field) - (72 if compact else 64)
+        if start < 0 or self.map[start] != 1:
+            raise AssertionError("there is no data %r in %s" % (field, path))
+        self.count = slice(start + 56, start + 64)
+        self.linked = self.map[self.count]
+        self.map[self.count] = bytes(8)
+
+    def link(self):
+        """The writer goes on."""
+        self.map[self.count] = self.linked
+        self.map.close()

@@ -239,11 +239,17 @@ class Daemon:
         return rows(self.store, sql, *values)
 
     def segments(self):
-        """The files of the store up to the one in use, oldest first."""
+        """The files of the store up to the one in use, oldest first. The daemon may go on in
+        another one between the two looks; then both are taken again."""
         stem = self.store[:-len(".sqlite")]
-        numbers = {path: int(path[:-len(".sqlite")].rsplit("-", 1)[1])
-                   for path in glob.glob(glob.escape(stem) + "-*Z-*.sqlite")}
-        last = numbers[os.path.join(os.path.dirname(self.store), os.readlink(self.store))]
+
+        def look():
+            used = os.path.join(os.path.dirname(self.store), os.readlink(self.store))
+            numbers = {path: int(path[:-len(".sqlite")].rsplit("-", 1)[1])
+                       for path in glob.glob(glob.escape(stem) + "-*Z-*.sqlite")}
+            return (numbers, numbers[used]) if used in numbers else None
+
+        numbers, last = wait_for(look, "the segment in use is there")
         return sorted((path for path in numbers if numbers[path] <= last), key=numbers.get)
 
     def everywhere(self, sql, *values):

@@ -161,8 +161,39 @@ def test_each_entry_is_stored_once_over_twenty_kills():
         equal(send(daemon, *args[:4]), (0, "", ""))
         whole = "".join(long.get(n, "entry %d" % n) for n in range(4000))
         got = "".join(messages(daemon))
-        assert got == whole, "%d bytes of %d" % (len(got), len(whole))
+        assert got == whole, "%d bytes of %d; these are not there: %r" % (
+            len(got), len(whole), [n for n in range(4000) if entries[n]["MESSAGE"] not in got])
         equal(daemon.query("SELECT count(*) FROM NVTXT_DIAGNOSTICS"), [(0,)])
+
+
+def test_an_entry_that_is_read_while_it_is_written_is_not_lost():
+    with Daemon() as daemon, Folder() as folder:
+        path = journal.write(folder.name("a.journal"), numbered(0, 4))
+        writer = journal.Unlinked(path, b"MESSAGE=entry 3")
+        with running(daemon, "--journal-file", path, "--follow", "--since", "@0") as client:
+            wait_for(lambda: count(daemon) == 3, "the others are stored")
+            writer.link()
+            journal.write(path, numbered(4, 5))
+            wait_for(lambda: messages(daemon)[-1] == "entry 4", "the next one is stored")
+            client.process.kill()
+        equal(messages(daemon), texts(0, 5))
+
+
+def test_the_newest_entry_may_have_no_message():
+    def silent(number):
+        return journal.entry(number, MESSAGE=None, OTHER="no message")
+
+    with Daemon() as daemon, Folder() as folder:
+        path = journal.write(folder.name("a.journal"), [silent(0), journal.entry(1), silent(2)])
+        equal(send(daemon, "--journal-file", path), (0, "", ""))
+        equal(messages(daemon), texts(1, 2))
+        with running(daemon, "--journal-file", path, "--follow", "--since", "@0") as client:
+            wait_for(lambda: count(daemon) == 2, "it is stored again")
+            journal.write(path, [silent(3), journal.entry(4)])
+            wait_for(lambda: count(daemon) == 3, "what follows is stored")
+            client.signal(signal.SIGTERM)
+            client.expect(128 + signal.SIGTERM)
+        equal(messages(daemon), texts(1, 2) * 2 + texts(4, 5))
 
 
 def test_a_signal_ends_the_session_in_order_and_the_next_run_goes_on():

@@ -27,7 +27,7 @@ path, found = sys.argv[1], {}
 for name, how in (("plain", path), ("ro", "file:%s?mode=ro" % path),
                   ("immutable", "file:%s?immutable=1" % path)):
     try:
-        store = sqlite3.connect(how, uri=name != "plain", timeout=10)
+        store = sqlite3.connect(how, uri=name != "plain", timeout=240)
         found[name], = store.execute("SELECT count(*) FROM NVTX_EVENTS").fetchone()
         store.close()
     except sqlite3.Error as error:

@@ -125,9 +125,10 @@ def test_moves_clock_times_to_the_timeline():
     with lib.Daemon() as daemon:
         before = time.time_ns()
         raw = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+        after = time.time_ns()  # a busy machine may do other things between two looks
         daemon.send('@Marker, Time, TimeBase\nMarker, %d, ClockMonotonicRaw\n' % raw)
         (start,), = daemon.query("SELECT start FROM NVTX_EVENTS")
-        assert abs(start - before) < 50_000_000, start - before
+        assert before - 50_000_000 < start < after + 50_000_000, (before, start, after)
         clocks = dict(daemon.query("SELECT clock, count(*) FROM NVTXT_CLOCKS GROUP BY clock"))
         assert {"ClockMonotonicRaw", "ClockMonotonic", "ClockBoottime"} <= set(clocks), clocks
         lib.equal(daemon.query("SELECT * FROM NVTXT_DIAGNOSTICS"), [])

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 
 from client import Folder, program, run_client
-from lib import equal, run
+from lib import DEADLINE, equal, run
 from report import F1, f1, make_store, on_terminal, report
 
 RICH = """\
@@ -99,7 +99,7 @@ def test_events_of_an_export_at_the_ends_of_time():
               (str(2 ** 64 - 1), str(5 + 2 ** 63), str(2 ** 64 - 1), str(2 ** 64 - 1)))
         equal((other["eventRow"], other["row"], other["open"], other["payload"]), (2, 2, True, 7))
         tsv = subprocess.run([program("client", "nvtxt-report"), "events", "--format", "tsv", path],
-                             stdout=subprocess.PIPE, check=True, timeout=60).stdout
+                             stdout=subprocess.PIPE, check=True, timeout=DEADLINE).stdout
         equal(tsv.decode().split("\n")[1].split("\t")[6], ":A\ufffdB")
 
 

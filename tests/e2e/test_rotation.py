@@ -471,7 +471,7 @@ def test_the_writer_sleeps_while_what_it_holds_is_in_the_way_of_a_rotation():
                 before = writer_ticks(daemon)
                 time.sleep(0.3)
                 return writer_ticks(daemon) == before
-            lib.wait_for(sleeps, "the writer sleeps", 20)
+            lib.wait_for(sleeps, "the writer sleeps")
             lib.equal(len(daemon.segments()), 1)
             daemon.flush()
             lib.wait_for(lambda: len(daemon.segments()) == 2, "the segment is left")

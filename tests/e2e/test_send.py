@@ -690,7 +690,7 @@ def test_a_closed_stderr_does_not_speak_into_the_session():
             equal(peer.lines(2), ["x = 1", "#nvtxt-end"])
             peer.diagnostic(1)
             peer.end(1, errors=1)
-            equal(client.wait(60), 1)
+            equal(client.wait(DEADLINE), 1)
             equal(peer.line(), None)
 
 
