@@ -60,8 +60,8 @@ int journal_reader_find_end(struct journal_reader *reader, struct journal_place 
 int journal_reader_seek(struct journal_reader *reader, const struct journal_place *place);
 
 // The next entry; views are good until the next call. Returns 0; JOURNAL_NOTHING: there is none
-// yet; JOURNAL_UNLINKED: there is one that its writer may not have finished, ask again when what
-// journal_reader_watch() names has come; or -errno.
+// yet; JOURNAL_UNLINKED: there is one that its writer may not have finished, ask again soon, or
+// when what journal_reader_watch() names has come; or -errno.
 int journal_reader_next(struct journal_reader *reader, struct journal_entry *entry);
 
 // ---- Who may read (client/journal/journal_rights.c) ---------------------------------------------

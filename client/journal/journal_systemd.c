@@ -32,7 +32,7 @@ struct journal_reader {
     sd_journal *journal;
     const struct journal_wanted *wanted; // borrowed
     bool stands;                         // on an entry that was not given out yet
-    char doubted[JOURNAL_CURSOR_SIZE];   // the entry without a message that was read last
+    char doubted[JOURNAL_CURSOR_SIZE];   // an entry without a message; "": none
     int64_t doubt_ms;                    // until when it may get one; 0: until another follows
     char here[256];                      // the name of this machine
     struct nvtxt_buf message, unit, machine, text;
@@ -400,7 +400,12 @@ static int read_doubted(struct journal_reader *reader, struct journal_entry *ent
 }
 
 int journal_reader_next(struct journal_reader *reader, struct journal_entry *entry) {
-    int r = reader->stands ? 1 : reader->lib->sd_journal_next(reader->journal);
+    // Meanwhile libsystemd may have left the file, with its place.
+    int r = *reader->doubted ? go_to(reader, reader->doubted) : 0;
+    if (r < 0) {
+        return tell(r);
+    }
+    r = reader->stands ? 1 : reader->lib->sd_journal_next(reader->journal);
     reader->stands = false;
     if (r <= 0) {
         return r < 0 ? tell(r) : JOURNAL_NOTHING;
@@ -409,6 +414,9 @@ int journal_reader_next(struct journal_reader *reader, struct journal_entry *ent
     if (r == 0 && !entry->has_message) {
         r = read_doubted(reader, entry);
     }
-    reader->doubt_ms = r == JOURNAL_UNLINKED ? reader->doubt_ms : 0;
+    if (r != JOURNAL_UNLINKED) {
+        *reader->doubted = '\0';
+        reader->doubt_ms = 0;
+    }
     return r;
 }

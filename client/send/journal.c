@@ -18,6 +18,7 @@
 #include "protocol/text/out.h"
 
 #define ROUND_ENTRIES 512 // of one sync of the state
+#define UNLINKED_MS 20    // until an unlinked entry is asked for again, where nothing is followed
 
 struct journal_job {
     struct send_arguments *args;
@@ -35,7 +36,7 @@ struct journal_job {
     bool more;                  // there may be entries at once
     bool over;                  // no more is read
     int64_t stop_ms;            // after a signal: when to give up; 0: none came
-    int fd;                     // of the journal; -1: nothing is waited for
+    int fd;                     // of the journal; -1: it is not followed
     short events;
     int64_t until_ms;
 };
@@ -257,12 +258,12 @@ static int64_t wait_until(const struct journal_job *job, int64_t now) {
 static enum outcome wait_and_move(struct journal_job *job, int64_t now) {
     struct transfer *t = &job->transfer;
     bool reads = job->placed && !job->over && has_room(job);
-    bool follows = reads && !job->more;
+    bool waits = reads && !job->more, follows = waits && job->args->follow;
     int r = follows ? journal_reader_watch(job->reader, &job->fd, &job->events, &job->until_ms) : 0;
     if (r < 0) {
         return fail_reader(job, r);
     }
-    job->until_ms = follows ? job->until_ms : -1;
+    job->until_ms = follows ? job->until_ms : waits ? now + UNLINKED_MS : -1;
     struct pollfd fds[] = {
         {.fd = job->stop_ms ? -1 : signals_fd(), .events = POLLIN},
         {.fd = follows ? job->fd : -1, .events = job->events},
@@ -272,10 +273,10 @@ static enum outcome wait_and_move(struct journal_job *job, int64_t now) {
     if (poll(fds, 3, timeout) < 0) {
         return errno == EINTR ? OUTCOME_RUNNING : OUTCOME_SYSTEM;
     }
-    if (follows &&
+    if (waits &&
         (fds[1].revents || (job->until_ms >= 0 && nvtxt_monotonic_ms() >= job->until_ms))) {
         job->more = true;
-        r = journal_reader_woken(job->reader);
+        r = follows ? journal_reader_woken(job->reader) : 0;
         if (r < 0) {
             return fail_reader(job, r);
         }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """nvtxt-send --journal: entries of systemd's journal become markers, each once, whoever stops
 when."""
+import contextlib
 import os
 import random
 import signal
@@ -177,6 +178,35 @@ def test_an_entry_that_is_read_while_it_is_written_is_not_lost():
             wait_for(lambda: messages(daemon)[-1] == "entry 4", "the next one is stored")
             client.process.kill()
         equal(messages(daemon), texts(0, 5))
+
+
+def test_a_file_that_is_left_while_an_entry_is_written_loses_none():
+    def has_opened(client, path):
+        def target(fd):
+            with contextlib.suppress(FileNotFoundError):
+                return os.readlink(os.path.join(folder, fd))
+        folder = "/proc/%d/fd" % client.process.pid
+        return any(target(fd) == path for fd in os.listdir(folder))
+
+    with Daemon() as daemon, Folder() as folder:
+        path = journal.write(folder.name("a.journal"), numbered(1, 4))
+        os.mkdir(folder.name("apart"))
+        new = journal.write(folder.name("apart/a.journal"), numbered(0, 1))  # older, by another writer
+        writer = journal.Unlinked(path, b"MESSAGE=entry 3")
+        with running(daemon, "--journal-file", folder.path, "--follow", "--since", "@0") as client:
+            wait_for(lambda: count(daemon) == 2, "the others are stored")
+            left = folder.name("a@1.journal")
+            os.rename(path, left)  # as a rotation does
+            os.rename(new, path)
+            wait_for(lambda: client.process.poll() is not None or has_opened(client, left) and
+                     has_opened(client, path), "it has both files")
+            writer.link()
+            journal.write(path, numbered(4, 5))
+            wait_for(lambda: client.process.poll() is not None or messages(daemon)[-1] == "entry 4",
+                     "the next one is stored")
+            client.process.kill()
+            equal(client.stderr(), "")
+        equal(messages(daemon), texts(1, 5))
 
 
 def test_the_newest_entry_may_have_no_message():
