@@ -2,6 +2,7 @@
 """`scripts/release --agree` takes a tree in which everything agrees, and refuses each disagreement with a
 sentence that names the file. The tree is a copy of the files that it reads, as a version of its own."""
 import glob
+import json
 import os
 import re
 import shutil
@@ -203,13 +204,37 @@ def a_release_after_a_newer_one(tree):
 
 def usage(tree):
     """Command lines that are refused with status 64."""
-    for words, said in (((), "'' is no version"), (("7.1",), "'7.1' is no version"), (("--loud", VERSION), "no option --loud"),
-                        ((VERSION, "7.2.0"), "takes one version"),
+    for words, said in (((), "'' is no version"), (("7.1",), "'7.1' is no version"),
+                        (("--loud", VERSION), "no option --loud"), ((VERSION, "7.2.0"), "takes one version"),
                         (("--without-check-full", VERSION), "goes with --dry-run only")):
         status, out = tree.release(*words)
         if status != 64 or said not in out:
             return "%s: status %d: %s" % (words, status, out)
     return None
+
+
+def spdx(tree):
+    """The list has what the daemon is linked with, in a package of the test's own."""
+    if not all(map(shutil.which, ("dpkg-deb", "dpkg-query", "readelf"))):
+        return None
+    daemon = os.path.join(os.path.abspath(os.environ.get("top_builddir", ".")), "daemon", "nvtxtd")
+    root = os.path.join(tree.folder, "root")
+    tree.write("root/DEBIAN/control", "Package: a\nVersion: 1\nArchitecture: all\nMaintainer: a\nDescription: a\n")
+    os.makedirs(os.path.join(root, "usr", "bin"))
+    shutil.copy(daemon, os.path.join(root, "usr", "bin"))
+    deb, tarball = os.path.join(tree.folder, "a_1_all.deb"), os.path.join(tree.folder, "NEWS")
+    subprocess.run(["dpkg-deb", "--root-owner-group", "--build", root, deb], check=True, stdout=subprocess.DEVNULL)
+    done = subprocess.run([os.path.join(TOP, "scripts", "spdx-list"), VERSION, tarball, deb], stdout=subprocess.PIPE,
+                          env={**os.environ, "SOURCE_DATE_EPOCH": "86400"}, check=True)
+    listed = json.loads(done.stdout)
+    names = {package["SPDXID"]: package for package in listed["packages"]}
+    linked = {names[link["relatedSpdxElement"]]["name"] for link in listed["relationships"]
+              if link["relationshipType"] == "DYNAMIC_LINK" and names[link["spdxElementId"]]["name"] == "a"}
+    has = subprocess.run(["dpkg-query", "--show", "--showformat", "${Version}", "libuv1"], stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, text=True, check=False).stdout
+    if listed["creationInfo"]["created"] != "1970-01-02T00:00:00Z" or not {"libc6", "libuv1"} <= linked:
+        return "the list is %s" % listed
+    return None if names["SPDXRef-Package-libuv1"]["versionInfo"] == has else "libuv1 is not %s: %s" % (has, listed)
 
 
 def broken(tree, function, expected, version):
@@ -231,12 +256,14 @@ def main():
         sys.exit(SKIPPED)
     os.environ.update(GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null")
     failed = 0
-    kinds = [row for row in KINDS if "compat" not in row[1][0] or os.path.exists(os.path.join(TOP, "tests/compat/facts.py"))]
-    print("1..%d" % (len(kinds) + 2), flush=True)
+    has_facts = os.path.exists(os.path.join(TOP, "tests", "compat", "facts.py"))
+    kinds = [row for row in KINDS if has_facts or "compat" not in row[1][0]]
+    print("1..%d" % (len(kinds) + 3), flush=True)
     with tempfile.TemporaryDirectory() as above:
         whole = Tree(os.path.join(above, "whole"))
         cases = [("what agrees is taken", lambda tree: None if tree.release("--agree", VERSION)[0] == 0
-                  else tree.release("--agree", VERSION)[1]), ("usage", usage)]
+                  else tree.release("--agree", VERSION)[1]), ("usage", usage),
+                 ("what is linked", spdx)]
         cases += [(function.__name__.replace("_", " "), lambda tree, row=(function, *rest): broken(tree, *row))
                   for function, *rest in kinds]
         for number, (title, case) in enumerate(cases, 1):
