@@ -12,12 +12,14 @@ static void look_at_times(struct report_figures *figures) {
     const struct report_event *events = figures->model->capture->events;
     const struct report_scope *scope = figures->scope;
     int64_t first = scope->event_count > 0 ? events[scope->events[0]].start : 0, last = first;
+    unsigned timed = 0;
     for (size_t i = 0; i < scope->event_count; i++) {
         const struct report_event *event = &events[scope->events[i]];
         last = event->end > last ? event->end : last;
         last = event->start > last ? event->start : last;
-        figures->timed |= event->flags & REPORT_OPEN ? 0 : REPORT_KIND(event->kind);
+        timed |= event->flags & REPORT_OPEN ? 0 : REPORT_KIND(event->kind);
     }
+    figures->timed = timed;
     figures->elapsed_ns = (uint64_t)last - (uint64_t)first;
 }
 
