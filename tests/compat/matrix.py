@@ -7,6 +7,8 @@ refused, no file may change.
 usage: matrix.py BUILDS COMMIT...    BUILDS: a folder that has, or gets, the builds of the commits
 """
 import collections
+import contextlib
+import io
 import itertools
 import os
 import subprocess
@@ -226,8 +228,16 @@ def may_refuse(what, sides):
 
 
 def takes_rings(side):
-    """Whether its nvtxt-send reads the ring files of its library: the option came with it."""
-    return older.library_of(side.programs) and "--nvtx" in side.programs.run("nvtxt-send", "--help")[1]
+    """Whether its nvtxt-send takes the ring files of its own library: the first ones did not."""
+    if not older.library_of(side.programs):
+        return False
+    with tempfile.TemporaryDirectory(prefix="nvtxt-compat-") as folder, \
+            contextlib.redirect_stdout(io.StringIO()):
+        try:
+            adopt(side, side, folder)
+        except AssertionError:
+            return False
+    return True
 
 
 def try_it(what, function, sides):
@@ -268,7 +278,9 @@ def main():
             print("\n| what     | built with   | library      | daemon       | result |\n|---|---|---|---|---|")
             for sides in ((old, old, today), (old, today, today), (old, today, old), (today, today, old)):
                 good &= try_it("annotate", annotate, sides)
-        if takes_rings(old):
+        if not takes_rings(old):
+            print("\nnvtxt-send of %s takes no ring files." % old.name)
+        else:
             print("\n| what     | nvtxt-send   | library      |              | result |\n|---|---|---|---|---|")
             for sides in itertools.product(ages, ages):
                 good &= try_it("adopt", adopt, sides)

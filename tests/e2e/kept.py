@@ -11,10 +11,10 @@ import tempfile
 
 import older
 from client import run_client
-from lib import SHORT, Daemon, equal
+from lib import SHORT, WRAPPER, Daemon, equal
 
 OLD = os.path.join(older.TOP, "tests", "compat", "old")
-SCHEMAS = (1, 5, 7) if SHORT else (1, 2, 3, 4, 5, 6, 7)
+SCHEMAS = (1, 7) if WRAPPER else (1, 5, 7) if SHORT else (1, 2, 3, 4, 5, 6, 7)
 WAYS = ("closed", "killed")
 MINE = os.geteuid()  # they were made by root
 

@@ -153,7 +153,7 @@ TOKEN = "0190c0f6-7d3a-7b41-9f36-12cbb0f1a001:run"
 
 
 def schema_of(store):
-    """The version of a store, and its application; read from the header, so nothing is opened."""
+    """The version of a store, as the header has it: 0 while it is in the log alone."""
     with open(store, "rb") as file:
         head = file.read(100)
     return int.from_bytes(head[60:64], "big")
