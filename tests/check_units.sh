@@ -96,7 +96,9 @@ done
 
 # Else a connection starts a daemon that refuses its store for ever, and waits for ever.
 for unit in "$top"/systemd/*.socket "$top"/systemd/user/*.socket; do
-    grep -qx 'TriggerLimitIntervalSec=1min' "$unit" || fault "$unit does not fail with its service"
+    for line in TriggerLimitIntervalSec=30s TriggerLimitBurst=20; do
+        grep -qx "$line" "$unit" || fault "$unit does not fail with its service"
+    done
 done
 
 if [ "$(id -u)" = 0 ] && command -v systemd-sysusers >/dev/null 2>&1; then
