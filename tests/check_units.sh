@@ -96,7 +96,8 @@ done
 
 # Else a connection starts a daemon that refuses its store for ever, and waits for ever.
 for unit in "$top"/systemd/*.socket "$top"/systemd/user/*.socket; do
-    grep -qx 'TriggerLimitIntervalSec=1min' "$unit" || fault "$unit does not fail with its service"
+    grep -qx 'TriggerLimitIntervalSec=10min' "$unit" && grep -qx 'TriggerLimitBurst=20' "$unit" ||
+        fault "$unit does not fail with its service"
 done
 
 if [ "$(id -u)" = 0 ] && command -v systemd-sysusers >/dev/null 2>&1; then
