@@ -19,7 +19,7 @@
 #include <uv.h>
 
 #include "daemon/base/log.h"
-#include "store/store.h"
+#include "store/value/session.h"
 
 struct server;
 
