@@ -9,17 +9,24 @@
 #pragma GCC visibility push(default)
 #include "lib/nvtxt.h"
 
+// The attribute also holds when the whole program is optimized (-flto). clang has none, and takes
+// the line of assembler.
+#if __has_attribute(symver)
+#define OLD_NAME(function, name, version) __attribute__((symver(name "@" version)))
+#else
+#define OLD_NAME(function, name, version) __asm__(".symver " #function ", " name "@" version);
+#endif
+
 uint32_t nvtxt_color_0_2(const char *text);
 void nvtxt_finish_0_2(void);
 #pragma GCC visibility pop
 
-__asm__(".symver nvtxt_color_0_2, nvtxt_color@NVTXT_0.2");
-__asm__(".symver nvtxt_finish_0_2, nvtxt_finish@NVTXT_0.2");
-
+OLD_NAME(nvtxt_color_0_2, "nvtxt_color", "NVTXT_0.2")
 uint32_t nvtxt_color_0_2(const char *text) {
     return nvtxt_color(text);
 }
 
+OLD_NAME(nvtxt_finish_0_2, "nvtxt_finish", "NVTXT_0.2")
 void nvtxt_finish_0_2(void) {
     nvtxt_finish();
 }

@@ -240,8 +240,8 @@ static bool is_segment_locked(const char *file, const char *path, char *error, s
 
 static bool is_plain_locked(const char *path, char *error, size_t size) {
     enum store_file_kind kind;
-    return store_file_look(path, STORE_SCHEMA_VERSION, &kind) == 0 && kind == STORE_FILE_STORE &&
-           is_locked(path, path, error, size);
+    return store_file_look(path, STORE_SCHEMA_VERSION, &kind, NULL) == 0 &&
+           kind == STORE_FILE_STORE && is_locked(path, path, error, size);
 }
 
 // ---- A plain store becomes a segment ------------------------------------------------------------
@@ -301,7 +301,7 @@ static int link_files(sqlite3 *db, const char *path) {
 // somebody's notes, and the configured name a typing error.
 static int check_broken(const char *path, char *error, size_t size) {
     enum store_file_kind kind;
-    if (store_file_look(path, STORE_SCHEMA_VERSION, &kind) == 0 && kind == STORE_FILE_STORE) {
+    if (store_file_look(path, STORE_SCHEMA_VERSION, &kind, NULL) == 0 && kind == STORE_FILE_STORE) {
         return STORE_CORRUPT;
     }
     snprintf(error, size,
@@ -340,7 +340,7 @@ static int take_over(const char *path, const struct store_options *options, char
 
 static int refuse_link(const char *path, const char *target, char *error, size_t size) {
     enum store_file_kind kind;
-    int r = store_file_look(path, STORE_SCHEMA_VERSION, &kind);
+    int r = store_file_look(path, STORE_SCHEMA_VERSION, &kind, NULL);
     if (r == 0 && (kind == STORE_FILE_DANGLING || kind == STORE_FILE_MISSING)) {
         snprintf(error, size,
                  "the store %s is a link to nowhere (%s): remove the link, or name another store",

@@ -97,10 +97,11 @@ int store_session_end(struct store_batch_source *share, const struct store_sessi
 // How many sessions of this user can be resumed. Returns 0 or a failure.
 int store_session_count(struct store *store, int64_t uid, int64_t *count);
 
-// The id and user (-1: not known) of one open session that was last seen before `before_ns`.
-// STORE_DONE (id written, size at least NVTXT_SESSION_ID_BYTES + 1), or STORE_NOT_FOUND.
-int store_session_expired(struct store *store, int64_t before_ns, char *session_id, size_t size,
-                          int64_t *uid);
+// The id and user (-1: not known) of one open session that was last seen before `before_ns`: of
+// those after the place `after` the one that was seen longest ago. STORE_DONE (id written, size at
+// least NVTXT_SESSION_ID_BYTES + 1; `*after` is its place), or STORE_NOT_FOUND.
+int store_session_expired(struct store *store, int64_t before_ns, struct store_session_place *after,
+                          char *session_id, size_t size, int64_t *uid);
 
 // ---- Followed files ---------------------------------------------------------------------------
 

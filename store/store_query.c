@@ -52,10 +52,11 @@ int store_session_count(struct store *store, int64_t uid, int64_t *count) {
     return store_translate(store, store_sessions_count(&store->sessions, uid, count), "read");
 }
 
-int store_session_expired(struct store *store, int64_t before_ns, char *session_id, size_t size,
-                          int64_t *uid) {
+int store_session_expired(struct store *store, int64_t before_ns, struct store_session_place *after,
+                          char *session_id, size_t size, int64_t *uid) {
     bool found = false;
-    int rc = store_sessions_expired(&store->sessions, before_ns, session_id, size, uid, &found);
+    int rc =
+        store_sessions_expired(&store->sessions, before_ns, after, session_id, size, uid, &found);
     return rc != SQLITE_OK ? store_translate(store, rc, "read")
            : found         ? STORE_DONE
                            : STORE_NOT_FOUND;

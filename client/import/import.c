@@ -189,7 +189,7 @@ enum outcome import_check_replaced(const char *path, bool exports, struct term *
     int64_t first_ns;
     int64_t last_ns;
     char why[1024];
-    if (store_file_look(path, INT_MAX, &kind) != 0 || kind != STORE_FILE_FOREIGN) {
+    if (store_file_look(path, INT_MAX, &kind, NULL) != 0 || kind != STORE_FILE_FOREIGN) {
         return 0;
     }
     if (exports &&

@@ -226,7 +226,7 @@ static int refuse(struct journal_state *state, struct nvtxt_slice all) {
         nvtxt_scan_take_text(&text, KIND) && nvtxt_scan_take_uint(&text, &version) && version > 1;
     if (is_newer) {
         snprintf(state->fault, sizeof(state->fault),
-                 "%s is a state of a journal of version %" PRIu64 ", and this program reads "
+                 "%s is a state of a journal of version %" PRIu64 ", and this program reads up to "
                  "version 1: install a newer package nvtxt-tools",
                  state->path, version);
     } else {

@@ -4,6 +4,7 @@
 // line numbers must fit together. Where they do not, the session is left as it is, and a sentence
 // says what does not fit.
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,9 +115,10 @@ static int bad_segment(struct spool *spool, uint64_t number, const char *what) {
     return SPOOL_BAD;
 }
 
-const char *spool_newer(uint32_t version, uint32_t known, char what[SPOOL_NEWER_BYTES]) {
+const char *spool_newer(uint64_t version, uint32_t known, char what[SPOOL_NEWER_BYTES]) {
     snprintf(what, SPOOL_NEWER_BYTES,
-             "it is of version %u of spools, and this program reads up to version %u: install a "
+             "it is of version %" PRIu64
+             " of spools, and this program reads up to version %u: install a "
              "newer package nvtxt-tools",
              version, known);
     return what;

@@ -11,9 +11,10 @@
 
 #include "client/spool/spool_inner.h"
 #include "protocol/base/origin.h"
+#include "protocol/base/scan.h"
 
 #define BEGINNING "nvtxt-spool "
-#define VERSION 1
+#define SESSION_FILE_VERSION 1
 #define FIRST_LINE BEGINNING "1\n"
 #define RENEWED "renewed "
 #define SESSION_FILE_BYTES (sizeof(FIRST_LINE) + NVTXT_HELLO_BYTES + 1 + 80)
@@ -160,25 +161,21 @@ static bool read_renewed(struct spool *spool, const char *line, size_t len) {
 }
 
 // The version in the first line; 0 when it is none.
-static uint32_t version_of(const char *text, size_t len) {
-    size_t at = sizeof(BEGINNING) - 1;
-    uint32_t version = 0;
-    if (len <= at || memcmp(text, BEGINNING, at) != 0) {
-        return 0;
-    }
-    for (; at < len && text[at] >= '0' && text[at] <= '9' && version < UINT32_MAX / 16; at++) {
-        version = version * 10 + (uint32_t)(text[at] - '0');
-    }
-    return at < len && text[at] == '\n' ? version : 0;
+static uint64_t version_of(const char *text, size_t len) {
+    struct nvtxt_scan scan = nvtxt_scan((struct nvtxt_slice){text, len});
+    uint64_t version = 0;
+    bool has_one = nvtxt_scan_take_text(&scan, BEGINNING) &&
+                   nvtxt_scan_take_uint(&scan, &version) && nvtxt_scan_take(&scan, '\n');
+    return has_one ? version : 0;
 }
 
 // Says why it cannot be used: a newer version wrote it, or it is damaged.
-static int refuse_file(struct spool *spool, uint32_t version, const struct nvtxt_hello *hello,
+static int refuse_file(struct spool *spool, uint64_t version, const struct nvtxt_hello *hello,
                        const char *why) {
     char newer[SPOOL_NEWER_BYTES];
     char package[96] = "";
-    if (version > VERSION) {
-        why = spool_newer(version, VERSION, newer);
+    if (version > SESSION_FILE_VERSION) {
+        why = spool_newer(version, SESSION_FILE_VERSION, newer);
     } else if (hello->protocol > NVTXT_PROTOCOL_VERSION) {
         snprintf(package, sizeof(package),
                  "; this program speaks protocol %d: install a newer package nvtxt-tools",

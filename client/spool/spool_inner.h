@@ -60,7 +60,7 @@ struct dirent *spool_next_entry(DIR *list, int *r);
 
 // The clause for what a newer version has written, in `what`.
 #define SPOOL_NEWER_BYTES 128
-const char *spool_newer(uint32_t version, uint32_t known, char what[SPOOL_NEWER_BYTES]);
+const char *spool_newer(uint64_t version, uint32_t known, char what[SPOOL_NEWER_BYTES]);
 
 // Write the sentence, and return what it says: `r`, or SPOOL_OTHERS.
 int spool_refuse(struct spool *spool, int r);

@@ -59,7 +59,7 @@ int segment_write_error(int error);
 #define SEGMENT_VERSION 1u
 
 struct segment_head {
-    uint32_t version; // that was read
+    uint32_t version; // of the head that was read; not used to write one
     char session[NVTXT_SESSION_ID_BYTES + 1];
     uint64_t first; // number of the first line
     uint64_t lost;  // lines dropped after the last record

@@ -89,6 +89,13 @@ void parked_delay(struct parked *parked, const char *session_id, int64_t uid) {
     }
 }
 
+void parked_keep(struct parked *parked, const char *session_id, int64_t uid) {
+    struct waiting_session *session = find_session(parked, session_id, uid);
+    if (session) {
+        session->due_ns = NO_TIME;
+    }
+}
+
 const char *parked_first_due(const struct parked *parked, int64_t *uid, int64_t *due_ns) {
     const struct waiting_session *first = NULL;
     *due_ns = NO_TIME;

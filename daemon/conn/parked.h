@@ -32,6 +32,9 @@ int parked_put(struct parked *parked, const char *session_id, int64_t uid, size_
 // A session that is due is being connected: it is due a second later.
 void parked_delay(struct parked *parked, const char *session_id, int64_t uid);
 
+// The session does not end at a time of its own: SessionExpiry counts.
+void parked_keep(struct parked *parked, const char *session_id, int64_t uid);
+
 // The session that is due first, its user, and the time (nvtxt_boottime_ns()); NULL: none is.
 const char *parked_first_due(const struct parked *parked, int64_t *uid, int64_t *due_ns);
 

@@ -291,9 +291,7 @@ static void give_up(struct session *session, const struct store_session *stored)
 // What a daemon of a newer version saved stays as it is.
 static void refuse_newer(struct conn *conn) {
     char message[256];
-    snprintf(message, sizeof(message),
-             "a daemon of a newer version has saved this session; this one (" PACKAGE_VERSION
-             ") reads states up to version %d: install a newer package nvtxtd, and resume it then",
+    snprintf(message, sizeof(message), SOURCE_NEWER("this session") ", and resume it then",
              NVTXT_STATE_VERSION);
     refuse_and_drain(conn, NVTXT_ERROR_UNREADABLE_SESSION, message);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One step is two jobs of the writer: find a session that was last seen too long ago, then load it.
-// A session that is found twice in a row means that the step before had no effect; the next search
-// waits for the timer then. A jump of the wall clock since the start is subtracted.
+// The next step looks after the place of that one, so that one that stays is in nobody's way; the
+// timer begins at the first again. A jump of the wall clock since the start is subtracted.
 #include "daemon/conn/session_expiry.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
 #include "daemon/conn/conn.h"
 #include "daemon/conn/server.h"
 #include "daemon/conn/session.h"
@@ -42,7 +43,7 @@ static void wait_for_next(struct expiry *expiry) {
     if (expiry->stopped) {
         return;
     }
-    expiry->last[0] = '\0';
+    expiry->after = (struct store_session_place){0};
     wait_at_most(expiry, period_ms(expiry));
 }
 
@@ -54,7 +55,7 @@ static void on_due(void *context) {
     }
 }
 
-// Ends what the store holds of the session. Returns 0 or -errno.
+// Ends what the store holds of the session. Returns 0, NVTXT_RESTORE_NEWER (it stays) or -errno.
 static int end_stored(struct expiry *expiry, struct job *job) {
     struct server *server = expiry->server;
     const struct store_session *stored = &job->session;
@@ -66,7 +67,7 @@ static int end_stored(struct expiry *expiry, struct job *job) {
         return session_give_up(server, job->session_id, stored, "expired");
     }
     if (r != 0) {
-        return r < 0 ? r : nvtxt_origin(-ENOTSUP); // of a newer version: it stays
+        return r;
     }
     struct source *source =
         source_new(&server->hub.batcher, stored->source_id, STORE_SOURCE_SESSION, interp);
@@ -94,7 +95,12 @@ static void on_loaded(struct job *job) {
     bool alive = loaded && session_find(server, job->session_id, job->uid) != NULL;
     if (loaded && !alive && !expiry->stopped && !job->session.ended) {
         r = end_stored(expiry, job);
-        if (r < 0) {
+        if (r == NVTXT_RESTORE_NEWER) {
+            parked_keep(&server->parked, job->session_id, job->uid);
+            log_limited(&expiry->log_newer, LOG_LEVEL_WARNING,
+                        SOURCE_NEWER("an expired session") "; it stays until then session=%s",
+                        NVTXT_STATE_VERSION, job->session_id);
+        } else if (r < 0) {
             log_error("an expired session cannot be closed session=%s: %s", job->session_id,
                       strerror(-r));
         } else {
@@ -146,16 +152,13 @@ static void mark_seen(struct expiry *expiry, struct session *session) {
 static void on_found(struct job *job) {
     struct expiry *expiry = job->context;
     struct session *session = session_find(expiry->server, job->session_id, job->uid);
-    // The same one again: the last step had no effect.
-    bool again = strcmp(expiry->last, job->session_id) == 0 && expiry->last_uid == job->uid;
-    if (job->result == STORE_NOT_FOUND) {
+    if (job->result == STORE_NOT_FOUND && job->after.row == 0) { // else some before it may stay
         parked_forget(&expiry->server->parked, job->before_ns);
     }
-    if (job->result != STORE_DONE || again || expiry->stopped) {
+    if (job->result != STORE_DONE || expiry->stopped) {
         wait_for_next(expiry);
     } else {
-        memcpy(expiry->last, job->session_id, sizeof(expiry->last));
-        expiry->last_uid = job->uid;
+        expiry->after = job->after;
         if (session) {
             mark_seen(expiry, session);
         } else {
@@ -195,6 +198,7 @@ static void find_next(struct expiry *expiry) {
     }
     job->before_ns = nvtxt_realtime_ns() - jumped_ns(expiry) -
                      expiry->server->hub.config->session_expiry_ms * 1000000;
+    job->after = expiry->after;
     hub_push(&expiry->server->hub, job);
 }
 

@@ -3,8 +3,8 @@
 // Closes sessions that nobody has resumed for SessionExpiry: their open ranges are stored as the
 // language says for a source that ended, their state is removed, their id stays known. The writer
 // finds one at a time; its state is loaded, ended and given to the batcher like any other source.
-// One whose state cannot be read is ended from its rows, so that the others follow. A connected
-// session does not expire: it is written again, which sets the time when it was seen.
+// One whose state cannot be read is ended from its rows; one that a newer version saved stays. A
+// connected session does not expire: it is written again, which sets the time when it was seen.
 //
 // A session may ask for a shorter time in its hello. The parked sessions (parked.h) know it, and
 // the timer fires when the first of them is due. Its time begins anew when the daemon starts.
@@ -18,7 +18,8 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "protocol/base/limits.h"
+#include "daemon/base/log.h"
+#include "store/value/session.h"
 
 struct server;
 
@@ -27,8 +28,8 @@ struct expiry {
     uv_timer_t timer;
     int64_t offset_ns; // from CLOCK_BOOTTIME to the wall clock, at the start
     bool stopped;
-    char last[NVTXT_SESSION_ID_BYTES + 1]; // the session that was found last, and its user
-    int64_t last_uid;
+    struct store_session_place after; // of the session that was found last in this search
+    struct log_limit log_newer;
 };
 
 int expiry_start(struct expiry *expiry, struct server *server); // 0 or -errno

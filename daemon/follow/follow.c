@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "daemon/follow/follow_source.h"
 #include "daemon/follow/watch_state.h"
 #include "daemon/source/source.h"
@@ -224,6 +225,20 @@ static void cannot_go_on(struct follow *follow, const struct job *job) {
     next_step(follow);
 }
 
+// Its source stays as it is. No other try here can find another version.
+static void wait_for_newer(struct follow *follow) {
+    char text[512];
+    if (!follow->logged_newer) {
+        follow->logged_newer = true;
+        log_limited(&follow->watch->log_files, LOG_LEVEL_ERROR,
+                    SOURCE_NEWER("the state of a followed file") "; the file is not read until "
+                                                                 "then path=\"%s\"",
+                    NVTXT_STATE_VERSION, watch_escaped(follow->path, text, sizeof(text)));
+    }
+    follow_release(follow);
+    schedule_done(follow, false);
+}
+
 static void on_loaded(struct job *job) {
     struct follow *follow = job->context;
     char text[512];
@@ -239,6 +254,8 @@ static void on_loaded(struct job *job) {
         r = found ? follow_source_restore(follow, job) : r;
         if (found && r == NVTXT_RESTORE_BAD) {
             cannot_go_on(follow, job);
+        } else if (found && r == NVTXT_RESTORE_NEWER) {
+            wait_for_newer(follow);
         } else if (r == 0) {
             next_step(follow);
         } else {

@@ -121,6 +121,7 @@ struct follow {
     bool again;       // it has changed while it was busy
     bool verified;    // since it was found it was compared with what is known of it
     bool logged_unreadable; // that it cannot be read
+    bool logged_newer;      // that a newer version saved its state
     bool retry;             // what failed is tried again soon
     bool lost;              // it has no name; its source ends if none is found
     uint64_t lost_round;    // of the search, in which it lost its name

@@ -86,6 +86,12 @@ int source_end(struct source *source, const char *how);
 int source_restore(const struct store_session *stored, const struct nvtxt_source_config *config,
                    struct nvtxt_interp **interp);
 
+// What is said of NVTXT_RESTORE_NEWER. `what`: a literal; the argument is NVTXT_STATE_VERSION. Who
+// uses it includes config.h.
+#define SOURCE_NEWER(what)                                                                         \
+    "a daemon of a newer version has saved " what "; this one (" PACKAGE_VERSION ") reads states " \
+    "up to version %d: install a newer package nvtxtd"
+
 // Ends a stored source whose saved state cannot be read, from its rows alone, and notes a loss with
 // the `uid` and `reason` of `loss`. Returns 0 or -ENOMEM (nothing was done).
 int source_give_up(struct batcher *batcher, const struct store_source *row,

@@ -51,7 +51,7 @@ struct removed {
 enum job_kind {
     JOB_BATCH,        // write `batch` (may be NULL), commit when `commit`; done once committed
     JOB_SESSION_LOAD, // fill `session` from the store; commits first when it was found
-    JOB_EXPIRED,      // find a session last seen before `before_ns`
+    JOB_EXPIRED,      // find a session last seen before `before_ns`, after the place `after`
     JOB_FILE_LOAD,    // fill `file` and `session` for `source_id`
     JOB_LOSSES,       // fill `losses`; commits first
     JOB_ASK,          // result = ask(store, question); commits first when `commit`
@@ -86,6 +86,7 @@ struct job {
     int64_t source_id;                           // JOB_FILE_LOAD
     struct store_file file;                      // JOB_FILE_LOAD: result
     int64_t before_ns;                           // JOB_EXPIRED
+    struct store_session_place after;            // JOB_EXPIRED: in, and out
     struct store_losses losses;                  // JOB_LOSSES: result
     // Owned by who gets the job back. JOB_ROTATE: see there. JOB_SESSION_LOAD, STORE_UNSURE: the
     // file that cannot be read. JOB_LOSSES: the files that were put aside and are still there.

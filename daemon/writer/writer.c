@@ -334,7 +334,7 @@ static int ask(struct writer *writer, struct job *job) {
     case JOB_SESSION_LOAD:
         return load_session(writer, job);
     case JOB_EXPIRED:
-        return store_session_expired(writer->store, job->before_ns, job->session_id,
+        return store_session_expired(writer->store, job->before_ns, &job->after, job->session_id,
                                      sizeof(job->session_id), &job->uid);
     case JOB_FILE_LOAD:
         return store_file_load(writer->store, job->source_id, &job->file, &job->session);

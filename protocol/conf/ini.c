@@ -16,7 +16,7 @@
 #include "protocol/base/origin.h"
 
 #define BLANKS " \t\r\n\v\f"
-// Said of a key of a later version, too.
+// A key of a later version gets this, too.
 #define REFUSED " (unknown keys are refused so that a typing error is seen)"
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 

@@ -97,8 +97,7 @@ struct nvtxt_options {
 int nvtxt_options_read(struct nvtxt_options *options, int argc, char **argv);
 
 // What --version adds to the version: " (git 1a2b3c4)" in a program that was built in a checkout,
-// with a
-// "+" where files had changes; "" in one of a tarball.
+// with a "+" after the commit where files had changes; "" in one of a tarball.
 const char *nvtxt_options_commit(void);
 
 // "--name", or "-n" for an option with a letter, into `out`; returns `out`.

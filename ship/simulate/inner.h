@@ -36,7 +36,7 @@ struct cpu {
     bool is_unknown; // one of them is elsewhere
 };
 
-#define REASONS_MAX 16 // of failures, that are told; each once
+#define REASONS_MAX 16 // How many reasons of failures a run tells.
 
 struct run {
     const struct simulate_wishes *wishes;
@@ -62,7 +62,7 @@ struct run {
     bool is_stopped;                   // by a signal, or a failure that does not pass
     bool was_heard;                    // a signal
     struct failure fatal;
-    char reasons[REASONS_MAX][FAILURE_SENTENCE]; // that were told
+    char reasons[REASONS_MAX][FAILURE_SENTENCE]; // those that it has told
     size_t reason_count;
     struct measure rounds, lags;
     struct simulate_result *result;

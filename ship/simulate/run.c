@@ -28,7 +28,8 @@ static bool may_pass(enum failure_class class) {
            class == FAILURE_MOVED || class == FAILURE_AGAIN;
 }
 
-// Each reason once, however long the engine is away; of failures with ever other words a number.
+// Warns of each reason once, however long the engine is away. Reasons whose words differ each time:
+// REASONS_MAX at most.
 static void tell_reason(struct run *run, const char *reason) {
     for (size_t i = 0; i < run->reason_count; i++) {
         if (strcmp(run->reasons[i], reason) == 0) {

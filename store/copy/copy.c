@@ -41,13 +41,6 @@ static int refuse(char *error, size_t size, const char *path, int r) {
     return r;
 }
 
-static int refuse_newer(char *error, size_t size, const char *path, int64_t version) {
-    char why[STORE_SCHEMA_CLAUSE];
-    store_schema_newer(version, why, sizeof(why));
-    snprintf(error, size, "%s %s", path, why);
-    return STORE_NEWER;
-}
-
 // For a kind of file that store_file_look() does not read.
 static int refuse_kind(char *error, size_t size, const char *path, enum store_file_kind kind) {
     int r = store_file_errno(kind);
@@ -123,8 +116,9 @@ static int open_input(sqlite3 **db, const char *path, enum store_copy_kind *kind
                       size_t size) {
     enum store_file_kind file;
     bool odd = false;
+    int version = 0;
     *db = NULL;
-    int r = store_file_look(path, STORE_SCHEMA_VERSION, &file);
+    int r = store_file_look(path, STORE_SCHEMA_VERSION, &file, &version);
     if (r < 0) {
         snprintf(error, size, "cannot read %s: %s", path, strerror(-r));
         return r;
@@ -133,9 +127,8 @@ static int open_input(sqlite3 **db, const char *path, enum store_copy_kind *kind
         return refuse_kind(error, size, path, file);
     }
     if (file == STORE_FILE_NEWER) {
-        return refuse_newer(error, size, path, store_file_version(path));
+        return store_schema_refuse_newer(version, "", path, "", error, size);
     }
-    int version = 0;
     int result = file == STORE_FILE_NONE  ? STORE_CORRUPT
                  : file == STORE_FILE_NEW ? STORE_EMPTY
                                           : STORE_DONE;
@@ -144,8 +137,9 @@ static int open_input(sqlite3 **db, const char *path, enum store_copy_kind *kind
     }
     int rc = open_for_reading(db, path);
     rc = rc ?: inspect(*db, kind, &odd, &version, &result);
-    result = rc == SQLITE_OK ? result == STORE_NEWER ? refuse_newer(error, size, path, version)
-                                                     : refuse(error, size, path, result)
+    result = rc == SQLITE_OK ? result == STORE_NEWER
+                                   ? store_schema_refuse_newer(version, "", path, "", error, size)
+                                   : refuse(error, size, path, result)
                              : say(*db, rc, "read", path, error, size);
     if (result == STORE_DONE && odd) {
         snprintf(error, size,

@@ -185,10 +185,8 @@ static int refuse(char *error, size_t size, const char *path, int r) {
 }
 
 static int refuse_newer(char *error, size_t size, const char *path, int64_t version) {
-    char why[STORE_SCHEMA_CLAUSE];
-    store_schema_newer(version, why, sizeof(why));
-    snprintf(error, size, "the store %s %s, or name another store", path, why);
-    return STORE_NEWER;
+    return store_schema_refuse_newer(version, "the store ", path, ", or name another store", error,
+                                     size);
 }
 
 // For a kind of file that store_file_look() does not read.
@@ -212,10 +210,11 @@ static int look_first(const char *path, const struct store_options *options, cha
                       size_t size) {
     enum store_file_kind kind;
     const char *called = options->name ?: path;
-    int r = store_file_look(path, STORE_SCHEMA_VERSION, &kind);
+    int version = 0;
+    int r = store_file_look(path, STORE_SCHEMA_VERSION, &kind, &version);
     if (r == 0 && kind == STORE_FILE_MISSING && !options->read_only) {
         r = store_file_make(path, options->file_mode ?: 0640);
-        r = r ?: store_file_look(path, STORE_SCHEMA_VERSION, &kind);
+        r = r ?: store_file_look(path, STORE_SCHEMA_VERSION, &kind, &version);
     }
     if (r < 0) {
         return store_result_say_errno(r, "open", called, error, size);
@@ -229,7 +228,7 @@ static int look_first(const char *path, const struct store_options *options, cha
     case STORE_FILE_UNSURE:
         return STORE_DONE;
     case STORE_FILE_NEWER:
-        return refuse_newer(error, size, called, store_file_version(path));
+        return refuse_newer(error, size, called, version);
     case STORE_FILE_FOREIGN:
         return refuse(error, size, called, STORE_FOREIGN);
     case STORE_FILE_NONE:

@@ -47,15 +47,18 @@ int64_t store_file_claimed_bytes(const unsigned char *head) {
     return says ? (int64_t)read_u32(head + 28) * (page == 1 ? LARGEST_PAGE : page) : 0;
 }
 
-static enum store_file_kind kind_of_head(const unsigned char *head, int newest) {
+static enum store_file_kind kind_of_head(const unsigned char *head, int newest, int *version) {
     if (memcmp(head, MAGIC, sizeof(MAGIC)) != 0) {
         return STORE_FILE_NONE;
     }
     uint32_t application = read_u32(head + 68);
-    uint32_t version = read_u32(head + 60);
+    uint32_t user_version = read_u32(head + 60);
     bool has_tables = head[100] == INTERIOR_TABLE_PAGE || head[103] != 0 || head[104] != 0;
     if (application == STORE_APPLICATION_ID) {
-        return version > (uint32_t)newest ? STORE_FILE_NEWER : STORE_FILE_STORE;
+        if (version) {
+            *version = (int)user_version; // as SQLite says it
+        }
+        return user_version > (uint32_t)newest ? STORE_FILE_NEWER : STORE_FILE_STORE;
     }
     return application == 0 && !has_tables ? STORE_FILE_UNSURE : STORE_FILE_FOREIGN;
 }
@@ -75,7 +78,7 @@ static int look_at_error(const char *path, int error, enum store_file_kind *kind
     }
 }
 
-int store_file_look(const char *path, int newest, enum store_file_kind *kind) {
+int store_file_look(const char *path, int newest, enum store_file_kind *kind, int *version) {
     unsigned char head[HEAD_BYTES];
     struct stat status;
     if (stat(path, &status) < 0) {
@@ -93,20 +96,9 @@ int store_file_look(const char *path, int newest, enum store_file_kind *kind) {
     int r = got < 0 ? nvtxt_origin(-errno) : 0;
     close(fd);
     *kind = got == 0            ? STORE_FILE_NEW
-            : got == HEAD_BYTES ? kind_of_head(head, newest)
+            : got == HEAD_BYTES ? kind_of_head(head, newest, version)
                                 : STORE_FILE_NONE;
     return r;
-}
-
-int64_t store_file_version(const char *path) {
-    unsigned char head[STORE_FILE_HEAD_BYTES];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return -1;
-    }
-    bool is_whole = pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head);
-    close(fd);
-    return is_whole ? (int64_t)read_u32(head + 60) : -1;
 }
 
 int store_file_make(const char *path, uint32_t mode) {

@@ -43,11 +43,8 @@ enum store_file_kind {
 };
 
 // Looks at `path`. A store with a version above `newest` is STORE_FILE_NEWER. Returns 0 with
-// `*kind`, or -errno.
-int store_file_look(const char *path, int newest, enum store_file_kind *kind);
-
-// The version in the header of a store; -1 when it cannot be read.
-int64_t store_file_version(const char *path);
+// `*kind`, or -errno. `*version` is set for a store, newer or not; NULL: nobody asks.
+int store_file_look(const char *path, int newest, enum store_file_kind *kind, int *version);
 
 // Creates `path` with exactly `mode`; leaves a file that is there alone. Returns 0 or -errno.
 int store_file_make(const char *path, uint32_t mode);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "store/db/sql.h"
+#include "store/value/codes.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "unknown"
@@ -389,10 +390,11 @@ int store_schema_inspect(sqlite3 *db, enum store_schema_state *state, int *versi
 
 // The package that brings the program that runs.
 static const char *package(void) {
-    const char *name = program_invocation_short_name;
-    return strncmp(name, "nvtxtd", 6) == 0 || strncmp(name, "nvtxt-ship", 10) == 0
-               ? (name[5] == 'd' ? "nvtxtd" : "nvtxt-ship")
-               : "nvtxt-tools";
+    const char *program = program_invocation_short_name;
+    if (strncmp(program, "nvtxtd", 6) == 0) {
+        return "nvtxtd";
+    }
+    return strncmp(program, "nvtxt-ship", 10) == 0 ? "nvtxt-ship" : "nvtxt-tools";
 }
 
 void store_schema_newer(int64_t version, char *clause, size_t size) {
@@ -400,6 +402,14 @@ void store_schema_newer(int64_t version, char *clause, size_t size) {
              "was written by a newer version (schema %" PRId64 "; this is " PACKAGE_VERSION
              ", which reads schemas up to %d): install a newer package %s",
              version, STORE_SCHEMA_VERSION, package());
+}
+
+int store_schema_refuse_newer(int64_t version, const char *before, const char *path,
+                              const char *after, char *error, size_t size) {
+    char clause[STORE_SCHEMA_CLAUSE];
+    store_schema_newer(version, clause, sizeof(clause));
+    snprintf(error, size, "%s%s %s%s", before, path, clause, after);
+    return STORE_NEWER;
 }
 
 static int apply_step(sqlite3 *db, const struct store_schema_step *steps, int from) {

@@ -39,6 +39,10 @@ int store_schema_inspect(sqlite3 *db, enum store_schema_state *state, int *versi
 void store_schema_newer(int64_t version, char *clause, size_t size);
 #define STORE_SCHEMA_CLAUSE 192 // bytes that have room for it
 
+// The sentence with that clause: `before`, the path, the clause, `after`. Returns STORE_NEWER.
+int store_schema_refuse_newer(int64_t version, const char *before, const char *path,
+                              const char *after, char *error, size_t size);
+
 // Runs those of the `count` steps that the database has not had. Another process may do the same at
 // the same time, so each step looks again when it holds the lock. SQLITE_CORRUPT: the tables are
 // not those of the version that the file claims.

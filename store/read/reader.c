@@ -51,6 +51,8 @@ enum column {
 static const char *const our_rows[2][2] = {{OUR_ROWS("0") ")", OUR_ROWS("0") WIDE},
                                            {OUR_ROWS("rangeId") ")", OUR_ROWS("rangeId") WIDE}};
 
+#define RANGE_ID_PART 9 // of those below
+
 // Columns that an export of some version may lack, and what stands for them.
 static const struct {
     const char *column;
@@ -66,7 +68,7 @@ static const struct {
     {"globalTid", "globalTid", "NULL"},
     {"domainId", "domainId", "NULL"},
     {"endGlobalTid", "endGlobalTid", "NULL"},
-    {"rangeId", "rangeId", "0"},
+    [RANGE_ID_PART] = {"rangeId", "rangeId", "0"},
     {"int64Value", "int64Value", "NULL"},
     {"doubleValue", "doubleValue", "NULL"},
     {"uint64Value", "uint64Value", "NULL"},
@@ -100,7 +102,7 @@ static int prepare_export_rows(struct store_reader *reader) {
     const char *v[PARTS];
     char sql[1024];
     int rc = find_parts(reader, v);
-    v[9] = reader->range_ids ? v[9] : "0";
+    v[RANGE_ID_PART] = reader->range_ids ? v[RANGE_ID_PART] : parts[RANGE_ID_PART].lacking;
     snprintf(sql, sizeof(sql),
              ROWS "nvtxt_row(rowid, eventType, %s, coalesce(%s, %s), coalesce(%s, %s, ''), %s, %s, "
                   "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, coalesce(%s, %s))",

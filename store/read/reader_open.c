@@ -56,9 +56,8 @@ static int refuse(struct store_reader *reader, const char *sentence, int r) {
 }
 
 static int refuse_newer(struct store_reader *reader, int64_t version) {
-    char why[STORE_SCHEMA_CLAUSE];
-    store_schema_newer(version, why, sizeof(why));
-    return refuse(reader, why, STORE_NEWER);
+    return store_schema_refuse_newer(version, "", reader->path, "", reader->error,
+                                     sizeof(reader->error));
 }
 
 static int refuse_errno(struct store_reader *reader, int r) {
@@ -126,7 +125,7 @@ int store_reader_connect(struct store_reader *reader) {
     char real[PATH_MAX];
     int version = 0;
     int result = STORE_DONE;
-    int r = store_file_look(reader->path, STORE_SCHEMA_VERSION, &kind);
+    int r = store_file_look(reader->path, STORE_SCHEMA_VERSION, &kind, &version);
     if (r == 0 && store_file_errno(kind) < 0) {
         return refuse(reader, sentence_of_kind(kind), store_file_errno(kind));
     }
@@ -134,7 +133,7 @@ int store_reader_connect(struct store_reader *reader) {
         return refuse_errno(reader, r < 0 ? r : nvtxt_origin(-errno));
     }
     if (kind == STORE_FILE_NEWER) {
-        return refuse_newer(reader, store_file_version(real));
+        return refuse_newer(reader, version);
     }
     result = kind == STORE_FILE_NONE  ? STORE_CORRUPT
              : kind == STORE_FILE_NEW ? STORE_EMPTY

@@ -30,7 +30,7 @@ struct store_reader {
     sqlite3 *db;
     bool ours;           // has our tables; else a genuine export
     bool wide;           // rows may have payloads with a type, and JSON
-    bool range_ids;      // are read
+    bool range_ids;      // whether events get their range_id
     char path[PATH_MAX]; // as the caller named it
     char error[PATH_MAX + 256];
     int failed;        // of a look-up of a name: the next chunk reports it

@@ -5,6 +5,12 @@
 
 #include "store/value/source.h"
 
+// The place of a session in the order of a search: the one that was seen longest ago is the first.
+// Zeroed: before all.
+struct store_session_place {
+    int64_t seen_ns, row;
+};
+
 // What the store knows of a session. Deinit frees what it owns.
 struct store_session {
     bool ended;   // the store has no state of it any more, only `counters` and `line`

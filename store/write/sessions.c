@@ -65,9 +65,9 @@ static const char *const texts[STORE_SESSIONS_STMTS] = {
                    "WHERE sourceId = ? AND (line > ? OR code = 'never-closed') "
                    "ORDER BY code = 'never-closed', line, rowid",
     [FIND_EXPIRED] =
-        "SELECT n.sessionId, coalesce(n.uid, s.peerUid, -1) FROM NVTXT_SESSIONS n CROSS JOIN "
-        "NVTXT_SOURCES s ON s.id = n.sourceId WHERE n.seenNs < ? AND s.closedNs IS NULL "
-        "ORDER BY n.seenNs LIMIT 1",
+        "SELECT n.sessionId, coalesce(n.uid, s.peerUid, -1), n.seenNs, n.rowid FROM "
+        "NVTXT_SESSIONS n CROSS JOIN NVTXT_SOURCES s ON s.id = n.sourceId WHERE n.seenNs < ?1 AND "
+        "(n.seenNs, n.rowid) > (?2, ?3) AND s.closedNs IS NULL ORDER BY n.seenNs, n.rowid LIMIT 1",
     [ADD_PART] = "INSERT OR REPLACE INTO NVTXT_STATE (sourceId, part, state) VALUES (?, ?, ?)",
     [DROP_PARTS] = "DELETE FROM NVTXT_STATE WHERE sourceId = ?",
     [LOAD_PARTS] = "SELECT state FROM NVTXT_STATE WHERE sourceId = ? ORDER BY part",
@@ -319,14 +319,17 @@ int store_sessions_load(struct store_sessions *sessions, const char *session_id,
     return rc;
 }
 
-int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns, char *session_id,
-                           size_t size, int64_t *uid, bool *found) {
-    int rc = STORE_SQL_BIND(sessions, FIND_EXPIRED, "i", before_ns);
+int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns,
+                           struct store_session_place *after, char *session_id, size_t size,
+                           int64_t *uid, bool *found) {
+    int rc = STORE_SQL_BIND(sessions, FIND_EXPIRED, "iii", before_ns, after->seen_ns, after->row);
     sqlite3_stmt *stmt = sessions->stmts[FIND_EXPIRED];
     *found = store_sql_next(stmt, &rc);
     if (*found) {
         store_sql_text(stmt, 0, session_id, size);
         *uid = sqlite3_column_int64(stmt, 1);
+        after->seen_ns = sqlite3_column_int64(stmt, 2);
+        after->row = sqlite3_column_int64(stmt, 3);
     }
     return store_sql_done(stmt, rc);
 }

@@ -37,8 +37,9 @@ int store_sessions_diags(struct store_sessions *sessions, uint64_t acked,
 int store_sessions_parts(struct store_sessions *sessions, struct store_session *session);
 
 // See store_session_expired().
-int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns, char *session_id,
-                           size_t size, int64_t *uid, bool *found);
+int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns,
+                           struct store_session_place *after, char *session_id, size_t size,
+                           int64_t *uid, bool *found);
 
 // The open ranges of a source in the order of seq, appended to an empty array. The caller frees it
 // with store_ranges_free(), also after a failure.

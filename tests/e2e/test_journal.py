@@ -379,7 +379,7 @@ def test_a_state_that_is_none_is_left_alone():
         state = folder.write("state", good.replace("journal 1", "journal 12"))
         status, _, err = send(daemon, "--journal-file", path, "--state", state)
         equal((status, err), (65, "nvtxt-send: %s is a state of a journal of version 12, and this program reads "
-                              "version 1: install a newer package nvtxt-tools\n" % state))
+                              "up to version 1: install a newer package nvtxt-tools\n" % state))
         equal(count(daemon), 0)
         for text in ("", good + "0 0 0 -\n1 0 0 s=c81b", good + "0 0 0 -\n\0\0\0\0\n"):  # cut by a crash
             state = folder.write("state", text)

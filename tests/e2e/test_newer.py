@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an older program says to something newer: one sentence with both versions and the package to
 install, a status, and the files as they were. Fleets are in test_ship_init.py."""
+import contextlib
 import os
 import re
 import shutil
@@ -290,24 +291,75 @@ def test_a_session_that_a_newer_daemon_saved_waits_for_it():
         equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34"), [("one",), ("kept",)])
 
 
+def newer_state(daemon, table, what):
+    with contextlib.closing(sqlite3.connect(daemon.store)) as db, db:
+        db.execute("UPDATE %s SET state = replace(state, '\"version\":2', '\"version\":3') WHERE %s" % (table, what))
+
+
+def sentence(what, then):
+    return (r"a daemon of a newer version has saved %s; this one \([0-9.]+\) reads states up to version 2: "
+            "install a newer package nvtxtd; %s" % (what, then))
+
+
 def test_an_expired_session_that_a_newer_daemon_saved_stays():
-    with Daemon() as daemon:
-        with daemon.session(expiry=1) as session, daemon.session(expiry=1) as other:
-            for each in (session, other):
-                each.send(HEADER + 'Marker, 1, "one"\n')
-                each.ack(2)
-        daemon.stop()
-        db = sqlite3.connect(daemon.store)
-        db.execute("""UPDATE NVTXT_SESSIONS SET state = replace(state, '"version":2', '"version":3')
-                      WHERE sessionId = ?""", (session.id,))
-        db.commit()
-        db.close()
+    for config in ("SessionExpiry=1s\n", ""):  # the time of all sessions; that of these two
+        with Daemon(config=config) as daemon:
+            expiry = {} if config else {"expiry": 1}
+            with daemon.session(**expiry) as session, daemon.session(**expiry) as other:
+                for each in (session, other):
+                    each.send(HEADER + 'Marker, 1, "one"\n')
+                    each.ack(2)
+                daemon.stop()
+            newer_state(daemon, "NVTXT_SESSIONS", "sessionId = '%s'" % session.id)
+            with contextlib.closing(sqlite3.connect(daemon.store)) as db, db:  # it is found first
+                db.execute("UPDATE NVTXT_SESSIONS SET seenNs = 1 WHERE sessionId = ?", (session.id,))
+            daemon.start()
+            wait_for(lambda: daemon.query("SELECT ended FROM NVTXT_SOURCES WHERE sessionId = ?", other.id)
+                     == [("expired",)], "the other one expires")
+            said = re.compile(sentence("an expired session", "it stays until then session=" + session.id))
+            wait_for(lambda: said.search(daemon.log_text()), "the log names the session")
+            equal(daemon.query("SELECT sessionId FROM NVTXT_SESSIONS"), [(session.id,)])
+
+
+def test_a_followed_file_whose_state_a_newer_daemon_saved_waits_for_it():
+    with Daemon(start=False, config="") as daemon:
+        inside = os.path.join(daemon.folder, "in")
+        os.mkdir(inside)
+        with open(os.path.join(daemon.folder, "nvtxtd.conf"), "w", encoding="utf-8") as file:
+            file.write("[nvtxtd]\nWatchDirectory=%s\n" % inside)
+
+        def append(name, text):
+            with open(os.path.join(inside, name), "a", encoding="utf-8") as file:
+                file.write(text)
+
+        def messages():
+            return sorted(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34"))
+
         daemon.start()
-        wait_for(lambda: daemon.query("SELECT ended FROM NVTXT_SOURCES WHERE sessionId = ?", other.id)
-                 == [("expired",)], "the other one expires")
-        wait_for(lambda: "an expired session cannot be closed session=%s" % session.id in daemon.log_text(),
-                 "the log names the session")
-        equal(daemon.query("SELECT sessionId FROM NVTXT_SESSIONS"), [(session.id,)])
+        append("a.nvtxt", HEADER + 'Kept = "kept"\nMarker, 1, "one"\n')
+        append("b.nvtxt", HEADER + 'Marker, 1, "other"\n')
+        wait_for(lambda: messages() == [("one",), ("other",)], "both are read")
+        daemon.stop()
+        newer_state(daemon, "NVTXT_FILES", "path GLOB '*/a.nvtxt'")
+        rows = daemon.query("SELECT * FROM NVTXT_FILES WHERE path GLOB '*/a.nvtxt'")
+        assert '"version":3' in str(rows), rows
+        append("a.nvtxt", "Marker, 2, $Kept\n")
+        daemon.start()
+        said = re.compile(sentence("the state of a followed file", r"the file is not read until then path=\"%s\""
+                                   % re.escape(os.path.join(inside, "a.nvtxt"))))
+        wait_for(lambda: said.search(daemon.log_text()), "the log names the file")
+        append("a.nvtxt", 'Marker, 3, "more"\n')
+        append("b.nvtxt", 'Marker, 2, "goes on"\n')
+        wait_for(lambda: messages() == [("goes on",), ("one",), ("other",)], "the other file goes on")
+        daemon.stop()
+        equal(len(said.findall(daemon.log_text())), 1, "it is said once")
+        equal(daemon.query("SELECT * FROM NVTXT_FILES WHERE path GLOB '*/a.nvtxt'"), rows)
+        equal(daemon.query("SELECT count(*) FROM NVTXT_LOSSES"), [(0,)])
+        with contextlib.closing(sqlite3.connect(daemon.store)) as db, db:
+            db.execute("""UPDATE NVTXT_FILES SET state = replace(state, '"version":3', '"version":2')""")
+        daemon.start()
+        wait_for(lambda: messages() == [("goes on",), ("kept",), ("more",), ("one",), ("other",)],
+                 "a daemon that reads it goes on")
 
 
 def test_a_key_of_a_future_version_is_refused_with_its_line():

@@ -110,3 +110,38 @@ Test(expiry, does_not_ask_again_and_again_for_what_cannot_be_read) {
     expiry_stop(&expiry);
     kit_close(&kit);
 }
+
+// What a newer daemon saved stays, is not asked for again, and is in nobody's way.
+Test(expiry, leaves_what_a_newer_version_saved) {
+    struct kit kit;
+    struct expiry expiry = {0};
+    kit_open(&kit);
+    kit.config.session_expiry_ms = 1000000000;
+    int64_t uid = (int64_t)geteuid(), due_uid, due_ns;
+    cr_assert_eq(expiry_start(&expiry, &kit.server), 0);
+    cr_assert_eq(parked_put(&kit.server.parked, BACK, uid, 7, nvtxt_realtime_ns(), 1), 0);
+    struct job *job = kit_take(&kit, JOB_SESSION_LOAD);
+    cr_assert_str_eq(job->session_id, BACK);
+    job->next = NULL;
+    job->result = STORE_DONE;
+    job->session.uid = uid;
+    job->session.source_id = 1;
+    job->session.state = strdup("{\"version\":99}");
+    bqueue_finish(&kit.server.hub.queue, job);
+    job = kit_take(&kit, JOB_EXPIRED);
+    cr_assert_null(parked_first_due(&kit.server.parked, &due_uid, &due_ns));
+    cr_assert_eq(parked_bytes(&kit.server.parked, BACK, uid), 7);
+    cr_assert_eq(kit.server.hub.stats.sessions_expired, 0);
+    // The next search is for those after the one that was found.
+    memcpy(job->session_id, ABSENT, sizeof(ABSENT));
+    job->next = NULL;
+    job->after = (struct store_session_place){.seen_ns = 5, .row = 6};
+    bqueue_finish(&kit.server.hub.queue, job);
+    give_back(&kit, kit_take(&kit, JOB_SESSION_LOAD), 2);
+    job = kit_take(&kit, JOB_EXPIRED);
+    cr_assert_eq(kit.server.hub.stats.sessions_expired, 1);
+    cr_assert(job->after.seen_ns == 5 && job->after.row == 6);
+    kit_finish(&kit, job);
+    expiry_stop(&expiry);
+    kit_close(&kit);
+}

@@ -325,11 +325,22 @@ Test(sessions, finds_the_session_that_was_not_seen_for_the_longest_time) {
     kit_exec(&kit, "UPDATE NVTXT_SESSIONS SET seenNs = iif(sessionId = 'other', 100, 200)");
     // A row without an open session is in nobody's way.
     kit_exec(&kit, "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, seenNs) VALUES ('x', 99, 1)");
-    cr_assert_eq(store_session_expired(kit.store, 100, id, sizeof(id), &uid), STORE_NOT_FOUND);
-    cr_assert_eq(store_session_expired(kit.store, 150, id, sizeof(id), &uid), STORE_DONE);
+    struct store_session_place at = {0};
+    cr_assert_eq(store_session_expired(kit.store, 100, &at, id, sizeof(id), &uid), STORE_NOT_FOUND);
+    cr_assert_eq(at.row, 0);
+    cr_assert_eq(store_session_expired(kit.store, 150, &at, id, sizeof(id), &uid), STORE_DONE);
     cr_assert_str_eq(id, "other");
-    cr_assert_eq(store_session_expired(kit.store, 300, id, sizeof(id), &uid), STORE_DONE);
+    cr_assert_eq(store_session_expired(kit.store, 150, &at, id, sizeof(id), &uid), STORE_NOT_FOUND);
+    cr_assert_eq(store_session_expired(kit.store, 300, &at, id, sizeof(id), &uid), STORE_DONE);
+    cr_assert_str_eq(id, SESSION);
+    // Those that were seen at the same time have an order, too.
+    kit_exec(&kit, "UPDATE NVTXT_SESSIONS SET seenNs = 100 WHERE sourceId IN (1, 2)");
+    at = (struct store_session_place){0};
+    cr_assert_eq(store_session_expired(kit.store, 300, &at, id, sizeof(id), &uid), STORE_DONE);
+    cr_assert_str_eq(id, SESSION);
+    cr_assert_eq(store_session_expired(kit.store, 300, &at, id, sizeof(id), &uid), STORE_DONE);
     cr_assert_str_eq(id, "other");
+    cr_assert_eq(store_session_expired(kit.store, 300, &at, id, sizeof(id), &uid), STORE_NOT_FOUND);
     kit_close(&kit);
 }
 
@@ -357,7 +368,8 @@ Test(sessions, of_two_users_are_two_under_one_id) {
     cr_assert_eq(line_of(&kit, 2000), 20);
     cr_assert_eq(line_of(&kit, 3000), 0);
     kit_exec(&kit, "UPDATE NVTXT_SESSIONS SET seenNs = iif(uid = 2000, 100, 200)");
-    cr_assert_eq(store_session_expired(kit.store, 150, id, sizeof(id), &uid), STORE_DONE);
+    struct store_session_place at = {0};
+    cr_assert_eq(store_session_expired(kit.store, 150, &at, id, sizeof(id), &uid), STORE_DONE);
     cr_assert_eq(uid, 2000);
     share = store_batch_source(kit.batch, &source);
     cr_assert_eq(store_batch_end_source(share, "end", 1000), 0);
