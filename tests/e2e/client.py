@@ -25,6 +25,11 @@ def contains(text, part):
         raise AssertionError("%r lacks %r" % (text, part))
 
 
+def version_in(said):
+    """The version in what --version prints. A program that was built in a checkout says its commit, too."""
+    return said.split()[2]
+
+
 class Folder:
     """A folder for one case, gone after it."""
 

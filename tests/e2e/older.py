@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 import lib
-from client import ENV
+from client import ENV, version_in
 from lib import DEADLINE, Daemon, equal, wait_for
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -53,7 +53,7 @@ class Programs:
         self.folder = folder
         status, out = self.run("nvtxt-send", "--version")[:2]
         equal(status, 0)
-        self.version = out.split()[-1]
+        self.version = version_in(out)
 
     def path(self, name):
         folder = {"nvtxtd": "daemon", "nvtxt-ship": "ship"}.get(name, "client")
