@@ -15,6 +15,15 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 say() { printf '== %s\n' "$*"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
+# ---- Releases -----------------------------------------------------------------------------------
+
+# What older programs are when there was no release yet: those of the last commit before 1.0 was promised.
+before_promise=a3f8c2ed9f27ff9ac0d15c7c0f58e6ef329d71bd
+
+# last_release COMMIT: the tag of the last release up to there; nothing, and not 0, before the first. HEAD^
+# is for what compares this tree with an older one: HEAD may be a release itself.
+last_release() { git -C "$top" describe --tags --abbrev=0 --match 'v[0-9]*' "$1" 2>/dev/null; }
+
 # ---- Packages -----------------------------------------------------------------------------------
 
 have_command() { command -v "$1" >/dev/null 2>&1; }

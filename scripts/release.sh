@@ -19,9 +19,6 @@ news() {
     [ -z "$text" ] || printf '%s\n' "$text"
 }
 
-# The last release before this one; nothing before the first.
-last_release() { git -C "$top" describe --tags --abbrev=0 --match 'v[0-9]*' HEAD 2>/dev/null; }
-
 agree_version() {
     configured=$(sed -n 's/^AC_INIT(\[nvtxtd\], \[\([^]]*\)\].*/\1/p' "$top/configure.ac")
     [ "$configured" = "$version" ] ||
@@ -100,8 +97,8 @@ agree_numbers() {
 # What others rely on, since the last release: within a major version nothing of it changes or goes, and NEWS
 # names what came. Before the first release nothing was promised.
 agree_compat() {
-    last=$(last_release)
-    [ -n "$last" ] && [ -f "$top/tests/compat/facts.py" ] || return 0
+    last=$(last_release HEAD)
+    [ -n "$last" ] || return 0
     top_srcdir=$top PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/compat/facts.py" "$last" >&2 ||
         fault "tests/compat: an interface is not what $last promised, see above; or NEWS does not name what came"
 }
@@ -113,7 +110,7 @@ agree_commit() {
     [ -z "$changed" ] || fault "'${changed#???}' is not as in the commit: commit it, or remove it"
     ! git -C "$top" rev-parse -q --verify "refs/tags/v$version" >/dev/null ||
         fault "the tag v$version is there: $version was released"
-    last=$(last_release)
+    last=$(last_release HEAD)
     [ "$(printf '%s\n' "${last#v}" "$version" | sort -V | tail -n 1)" = "$version" ] ||
         fault "$last was released: $version is older"
 }

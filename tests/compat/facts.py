@@ -93,7 +93,7 @@ def major(text):
 
 def place_in_news(text, wanted):
     """Where the part of a version begins and ends; None: there is none."""
-    heads = list(re.finditer(r"^([0-9]+(?:\.[0-9]+)+)\b.*$", text, re.M))
+    heads = list(re.finditer(r"^([0-9]+(?:\.[0-9]+)+) \(.*$", text, re.M))  # "1.1 (not released yet)"
     for head, end in zip(heads, heads[1:] + [None]):
         if number(head[1]) == number(wanted):
             return head.start(), end.start() if end else len(text)

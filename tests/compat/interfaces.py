@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
 from client import run_client  # noqa: E402
-from lib import SANITIZERS, TOP_BUILD, Daemon, Skip, equal, program  # noqa: E402
+from lib import DEADLINE, SANITIZERS, TOP_BUILD, Daemon, Skip, equal, program  # noqa: E402
 from report import F1  # noqa: E402
 from schema import CONTROL, FOLDER, INSTALLED, SERVED, Schema  # noqa: E402
 from ship import run_ship  # noqa: E402
@@ -207,7 +207,7 @@ LACKS_ARGUMENT = re.compile(r"requires an argument|lacks its value")
 
 def says(path, *words):
     done = subprocess.run([path, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, timeout=20, env={**os.environ, **NOWHERE}, check=False)
+                          stderr=subprocess.PIPE, timeout=DEADLINE, env={**os.environ, **NOWHERE}, check=False)
     return done.stderr.decode(errors="replace")
 
 

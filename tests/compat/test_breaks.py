@@ -298,6 +298,13 @@ def test_an_addition_needs_its_name_in_news():
     assert "NEWS does not name --fro " in final("nvtxt-ctl --fro")[0]
 
 
+def test_a_number_at_the_beginning_of_a_line_is_no_head():
+    wrapped = NEWS.replace("has a frob.\n", "has a frob. Others are as in\n1.1. and\n1.0.0, but --frobs is new.\n")
+    assert wrapped != NEWS
+    equal(final("nvtxt-ctl --frobs", news=wrapped), [])
+    assert "NEWS does not name --frobs" in final("nvtxt-ctl --frobs", "1.0.0", wrapped.replace("(December 2026)", "(x)"))[0]
+
+
 def test_the_name_of_what_is_new_as_a_whole_is_enough():
     equal(final("store NVTXT_FROBS.row"), [])
     assert "NEWS does not name row" in final("store NVTXT_SOURCES.row")[0]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the clients' tests share: running a program and looking at it, a daemon that follows a
 script, a terminal."""
+import contextlib
 import fcntl
 import json
 import os
@@ -23,6 +24,26 @@ ENV = {key: value for key, value in os.environ.items()
 def contains(text, part):
     if part not in text:
         raise AssertionError("%r lacks %r" % (text, part))
+
+
+def version_in(said):
+    """The version in what --version prints. A program that was built in a checkout says its commit, too."""
+    return said.split()[2]
+
+
+def files(folder, without=()):
+    """What each file below a folder has: its bytes, or where a link leads. `without`: endings of names that
+    do not count."""
+    found = {}
+    for at, folders, names in os.walk(folder):
+        for name in folders + names:
+            path = os.path.join(at, name)
+            if os.path.islink(path):
+                found[path] = os.readlink(path)
+            elif os.path.isfile(path) and not name.endswith(without):
+                with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:  # gone since
+                    found[path] = file.read()
+    return found
 
 
 class Folder:

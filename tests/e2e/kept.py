@@ -4,6 +4,7 @@ it: what test_old.py and test_old_fleets.py share."""
 import collections
 import contextlib
 import json
+import lzma
 import os
 import sqlite3
 import subprocess
@@ -20,8 +21,8 @@ MINE = os.geteuid()  # they were made by root
 
 
 def unpack(name, folder):
-    subprocess.run(["tar", "-x", "-J", "-S", "--no-same-owner", "-C", folder, "-f",
-                    os.path.join(OLD, name + ".tar.xz")], check=True)
+    with lzma.open(os.path.join(OLD, name + ".tar.xz")) as file:
+        subprocess.run(["tar", "-x", "-S", "--no-same-owner", "-C", folder, "-f", "-"], input=file.read(), check=True)
 
 
 @contextlib.contextmanager
@@ -36,17 +37,6 @@ def kept(schema, way):
                 if whose == way:
                     recorded[table].append((segment, *row))
         yield os.path.join(folder, way), recorded
-
-
-def files(folder):
-    """Names and bytes, but for indexes of logs, which are memory that processes share."""
-    found = {}
-    for name in os.listdir(folder):
-        path = os.path.join(folder, name)
-        if not name.endswith(("-shm", ".lock")) and os.path.isfile(path):
-            with open(path, "rb") as file:
-                found[name] = file.read()
-    return found
 
 
 def store_of(folder):
@@ -79,6 +69,7 @@ def make_mine(folder):
 def go_on(folder, recorded):
     """A daemon of today goes on with the store; both sessions end. Returns its segments."""
     make_mine(folder)
+    # The longest expiry. The sessions were last seen in 2026: ten years later they need a newer seenNs.
     with Daemon(start=False, config="SessionExpiry=3650d\n") as daemon:
         daemon.store = store_of(folder)
         daemon.start()

@@ -7,16 +7,18 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
 
 import lib
-from client import ENV
+from client import ENV, version_in
 from lib import DEADLINE, Daemon, equal, wait_for
 
+NO_DATA = ("-shm", ".lock")  # endings of files: memory that processes share, and locks
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
-def build(commit, folder, jobs=2):
+def build(commit, folder):
     """Builds the programs of a commit below a folder, once; returns the folder of the build. They are
     not optimized much, and have no pages: nobody measures them."""
     tree = os.path.join(folder, commit[:12])
@@ -34,13 +36,15 @@ def build(commit, folder, jobs=2):
     env = {**os.environ, "CCACHE_BASEDIR": folder, "CCACHE_NOHASHDIR": "1"}
     with open(os.path.join(tree, "log"), "wb") as log:
         def step(*command):
-            subprocess.run(command, cwd=made, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                           check=True)
-        subprocess.run(["./autogen.sh"], cwd=tree, env=env, stdout=log, stderr=log, check=True)
+            done = subprocess.run(command, cwd=made, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                  check=False)
+            if done.returncode:
+                sys.exit("%s of commit %s failed: see %s" % (command[0], commit, log.name))
+        step("../autogen.sh")
         with open(os.path.join(tree, "configure"), encoding="utf-8") as file:
             without = ["--disable-report"] if "enable_report" in file.read() else []
         step("../configure", "-q", "CC=" + compiler, "CFLAGS=-O1", *without)
-        step("make", "-s", "-j%d" % jobs)
+        step("make", "-s", "-j%s" % (os.environ.get("NVTXT_JOBS") or os.cpu_count()))
     with open(done, "wb"):
         pass
     return made
@@ -53,7 +57,7 @@ class Programs:
         self.folder = folder
         status, out = self.run("nvtxt-send", "--version")[:2]
         equal(status, 0)
-        self.version = out.split()[-1]
+        self.version = version_in(out)
 
     def path(self, name):
         folder = {"nvtxtd": "daemon", "nvtxt-ship": "ship"}.get(name, "client")
@@ -70,7 +74,7 @@ class Programs:
 
 
 class OldDaemon(Daemon):
-    """A daemon of other programs; `folder`: with sockets and store there."""
+    """A daemon of other programs; its store is `store`, by default one in its folder."""
 
     def __init__(self, programs, store=None, start=True):
         super().__init__(start=False)
@@ -243,7 +247,7 @@ def segments_of(folder):
             (sorted(plain, key=lambda name: int(name[:-len(".sqlite")].rsplit("-", 1)[1])) or ["store.sqlite"])]
 
 
-def rows_of(path, table, before=None):
+def rows_of(path, table):
     db = sqlite3.connect("file:%s?mode=ro" % path, uri=True, timeout=DEADLINE)
     try:
         return [list(row) for row in db.execute(TABLES[table])]

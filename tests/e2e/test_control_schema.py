@@ -2,6 +2,7 @@
 """The JSON of every command of nvtxt-ctl fits its schema, which has a definition for each command."""
 import json
 import os
+import sys
 
 import lib
 from client import run_client
@@ -42,7 +43,15 @@ class Full(lib.Daemon):
         with open(conf, "w", encoding="utf-8") as file:
             file.write("[nvtxtd]\nWatchDirectory = %s\n" % self.inside)
         self.options += ["-c", conf]
-        self.start()
+        self.sessions, self.open = [], None
+        try:
+            self.start()
+            self.say_much()
+        except BaseException:  # nobody else ends the daemon
+            self.__exit__(*sys.exc_info())
+            raise
+
+    def say_much(self):
         self.sessions = [self.session(name="log", levels=True, client="test"),
                          self.session(nvtx=1, pid=os.getpid())]
         for session, text in zip(self.sessions, (LOG, NVTX)):
@@ -57,7 +66,7 @@ class Full(lib.Daemon):
         equal(self.query("SELECT count(*) FROM NVTXT_TIMELINE"), [(5,)])
 
     def __exit__(self, kind, value, trace):
-        for connection in self.sessions + [self.open]:
+        for connection in self.sessions + ([self.open] if self.open else []):
             connection.close()
         super().__exit__(kind, value, trace)
 

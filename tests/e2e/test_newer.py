@@ -10,7 +10,7 @@ import struct
 import subprocess
 
 import lib
-from client import Fake, Folder, Running, contains, run_client
+from client import Fake, Folder, Running, contains, files, run_client
 from lib import DEADLINE, Daemon, equal, program, wait_for
 from ship import run_ship
 
@@ -18,20 +18,6 @@ HEADER = "@Marker, Time, Message\n"
 LINES = HEADER + 'Marker, 1, "one"\nMarker, 2, "two"\n'
 SCHEMA = re.compile(r"was written by a newer version \(schema 9999; this is [0-9.]+, which reads "
                     r"schemas up to \d+\): install a newer package ([a-z-]+)(, or name another store)?$")
-
-
-def files(folder):
-    """Names and bytes of all files below a folder."""
-    found = {}
-    for at, folders, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(at, name)
-            if os.path.islink(path):
-                found[path] = os.readlink(path)
-            else:
-                with open(path, "rb") as file:
-                    found[path] = file.read()
-    return found
 
 
 def holds(folder, text):

@@ -9,8 +9,8 @@ import subprocess
 
 import lib
 import older
-from client import Folder, contains, run_client
-from kept import MINE, OLD, SCHEMAS, WAYS, events_of, files, go_on, kept, store_of, unpack
+from client import Folder, contains, files, run_client
+from kept import MINE, OLD, SCHEMAS, WAYS, events_of, go_on, kept, store_of, unpack
 from lib import Connection, Daemon, equal, program, rows
 
 
@@ -32,7 +32,7 @@ def exported(store):
 
 def check_readers(folder, recorded):
     store = store_of(folder)
-    before = files(folder)
+    before = files(folder, older.NO_DATA)
     wanted = events_of(recorded)
     equal(exported(store), wanted, "nvtxt-export")
     if os.path.exists(program("client", "nvtxt-report")):
@@ -52,7 +52,7 @@ def check_readers(folder, recorded):
     equal([row[2] for row in older.rows_of(merged, "timeline")], [row[2] for row in here] + ["merged"])
     os.unlink(lines)
     os.unlink(merged)
-    equal(files(folder), before, "readers change nothing")
+    equal(files(folder, older.NO_DATA), before, "readers change nothing")
 
 
 def test_readers_of_today_read_old_stores_and_leave_them_alone():
@@ -60,7 +60,6 @@ def test_readers_of_today_read_old_stores_and_leave_them_alone():
         for way in WAYS:
             with kept(schema, way) as (folder, recorded):
                 check_readers(folder, recorded)
-
 
 
 # ---- The daemon goes on -----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 
-from client import Folder, contains
+from client import Folder, contains, version_in
 from lib import equal, run
 from report import FIXTURES, f1, report
 
@@ -28,7 +28,7 @@ def without_rules(page):
 
 
 def golden(name, got, *replaced):
-    version = report("--version")[1].split()[2]
+    version = version_in(report("--version")[1])
     for text, shown_as in (*replaced, ("Written By  " + version, "Written By  VERSION"),
                            ("| %s |" % version, "| VERSION |")):
         got = got.replace(text, shown_as)

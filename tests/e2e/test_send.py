@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from client import Fake, Folder, Running, contains, run_client, run_in_terminal
+from client import Fake, Folder, Running, contains, run_client, run_in_terminal, version_in
 from lib import DEADLINE, Daemon, equal, program, run, wait_for
 
 GOOD = 'Marker, %d, Manual, 7, 8, 1, Blue, "%s", 5\n'
@@ -216,7 +216,7 @@ def test_a_signal_ends_a_stream_in_order():
 # ---- An older daemon ------------------------------------------------------------------------------
 
 def version():
-    return run_client("nvtxt-send", "--version")[1].split()[2]
+    return version_in(run_client("nvtxt-send", "--version")[1])
 
 
 def test_a_log_loses_nothing_at_a_daemon_without_levels():

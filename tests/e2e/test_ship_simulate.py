@@ -3,6 +3,7 @@
 it ends, and that its check notices what is wrong. With NVTXT_TEST_LONG=1 there are 1,000 hosts."""
 import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -280,24 +281,41 @@ def refuse(server, table, condition="true", words="refused %", number="nextval('
                 (condition, words, number, table))
 
 
-def not_registered(server, words):
-    """The warnings of a run that cannot register its hosts; its last line has these words."""
-    status, out, said = run_ship("simulate", "--target", server.target(), "--hosts", str(HOSTS), "--for",
-                                 "5s", *FAST)
-    equal((status, out), (69, ""), said)
-    *before, last = said.splitlines()
-    equal(words in last, True, last)
-    equal(all(line.startswith("nvtxt-ship: warning: ") for line in before), True, said)
-    return before
+def tries(server):
+    """How many rows it has refused."""
+    return int(server.one("SELECT last_value FROM tries"))
+
+
+def reasons(server, count):
+    """The warnings of a run that cannot register its hosts: so many come, and later ones are not told."""
+    with endless(server) as shipper:
+        wait_for(lambda: len(warnings(shipper)) >= count, "%d reasons are told" % count)
+        before = tries(server)
+        wait_for(lambda: tries(server) > before + 10, "it goes on trying")
+        said = warnings(shipper)
+        shipper.kill()
+    equal(len(said), count, said)
+    return said
 
 
 def test_hosts_that_cannot_be_registered_end_it():
     with database() as server:
         good("init", "--target", server.target())
         refuse(server, "nvtxt.stores", "NEW.host <> 'simulated-3'")
-        said = not_registered(server, "error: 1 of %d hosts are registered, and for 5 s no other could be: "
-                                      % HOSTS)
-        equal(len(said), 2, said)  # each reason once, though they come in turns
+        status, out, said = run_ship("simulate", "--target", server.target(), "--hosts", str(HOSTS), "--for",
+                                     "5s", *FAST)
+        equal((status, out), (69, ""), said)
+        *before, last = said.splitlines()
+        found = re.search("error: ([01]) of %d hosts are registered, and for 5 s no other could be: " % HOSTS, last)
+        assert found and int(found[1]) <= int(server.one("SELECT count(*) FROM nvtxt.stores")), last
+        equal(all(line.startswith("nvtxt-ship: warning: ") for line in before), True, said)
+
+
+def test_each_reason_is_told_once():
+    with database() as server:
+        good("init", "--target", server.target())
+        refuse(server, "nvtxt.stores", "NEW.host <> 'simulated-3'")
+        said = reasons(server, 2)  # though they come in turns
         equal(sorted(line.split(": refused ")[1] for line in said),
               ["0; it is tried again", "1; it is tried again"], said)
         equal(server.one("SELECT count(*) FROM nvtxt.stores"), "1")
@@ -307,8 +325,7 @@ def test_reasons_without_end_are_not_all_told():
     with database() as server:
         good("init", "--target", server.target())
         refuse(server, "nvtxt.stores", number="nextval('public.tries')")
-        said = not_registered(server, "error: 0 of ")
-        equal(len(said), 16, said)
+        said = reasons(server, 16)
         equal(said[-1].endswith("; it is tried again; no other reason is told"), True, said)
 
 
@@ -321,7 +338,9 @@ def test_rounds_that_fail_end_in_time():
         equal((status, len(said.splitlines()) <= 2), (0, True), said)
         found = json.loads(out)
         equal((found["rounds"], found["checked_rows"], found["missing_rows"]), (0, 0, 0))
-        equal(found["failures"] > 0 and found["behind_rows"] > 0, True, found)
+        equal(found["behind_rows"] > 0, True, found)
+        if server.one("SELECT is_called FROM tries") == "t":  # on a busy machine the time may be over before
+            equal(found["failures"] > 0, True, found)
 
 
 def test_a_limit_of_open_files_that_is_too_low():
