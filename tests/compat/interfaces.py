@@ -202,25 +202,39 @@ def json_ship():
 NOWHERE = {"NVTXT_SOCKET": "/nonexistent/s", "NVTXT_STORE": "/nonexistent/s", "XDG_RUNTIME_DIR": "/nonexistent",
            "CONFIGURATION_DIRECTORY": "/nonexistent", "HOME": "/nonexistent", "NVTXT_SPOOL": "/nonexistent"}
 NO_ARGUMENT = re.compile(r"doesn't allow an argument|takes no value|is not known|invalid option")
+UNKNOWN = re.compile(r"unrecognized option|is not known|invalid option -- '[^\x01]'")
 LACKS_ARGUMENT = re.compile(r"requires an argument|lacks its value")
 
 
-def says(path, *words):
+def run_nowhere(path, *words):
     done = subprocess.run([path, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, timeout=DEADLINE, env={**os.environ, **NOWHERE}, check=False)
-    return done.stderr.decode(errors="replace")
+    return done.returncode, done.stderr.decode(errors="replace")
+
+
+def says(path, *words):
+    return run_nowhere(path, *words)[1]
+
+
+def with_value(option, value):
+    return option + ("=" if option.startswith("--") else "") + value
 
 
 def argument_of(path, option, optional):
-    """Whether an option takes an argument. None of these runs does anything: one has an option that
-    is refused, or --help; the other ends at the option, which is refused because it needs one. What
-    the help calls optional is not tried: it would work."""
-    value = "=\x01" if option.startswith("--") else "\x01"
-    if NO_ARGUMENT.search(says(path, option + value, "--help")):
-        return "no argument"
+    """Whether an option takes an argument; None: the program does not know it. None of these runs does
+    anything: one has an option that is refused, or --help; the other ends at the option, which is
+    refused because it needs one. What the help calls optional is not tried: it would work."""
+    said = says(path, with_value(option, "\x01"), "--help")
+    if NO_ARGUMENT.search(said) or UNKNOWN.search(said):
+        return None if UNKNOWN.search(says(path, option, "--help")) else "no argument"
     if option in optional:
         return "argument optional"
     return "argument required" if LACKS_ARGUMENT.search(says(path, option)) else "argument optional"
+
+
+def takes_word(path, option, word):
+    """Some look at a word later, or the daemon does: they complain of none here."""
+    return not says(path, with_value(option, word), "--help")
 
 
 def help_of(path, *command):
@@ -273,6 +287,7 @@ def options_of(folder, name):
     helps = helps_of(name, path)
     optional = set(re.findall(r"(--[a-z-]+)\[=", " ".join(helps.values())))
     known = {option: argument_of(path, option, optional) for option in options_of_page(name)}
+    known = {option: kind for option, kind in known.items() if kind}
     facts = {"%s %s" % (name, option): kind for option, kind in known.items()}
     for command in commands_of(name, path):
         facts["%s command %s" % (name, command)] = "command"
@@ -280,7 +295,8 @@ def options_of(folder, name):
             facts["%s command %s %s" % (name, command, option)] = known[option]
     for option, words in words_of_options(name).items():
         if option in known:
-            facts.update(("%s %s %s" % (name, option, word), "word") for word in words)
+            facts.update(("%s %s %s" % (name, option, word), "word") for word in words
+                         if takes_word(path, option, word))
     facts.update(("%s $%s" % (name, word), "environment") for word in environment_of(name))
     return facts
 
@@ -295,10 +311,23 @@ def options():
     return facts
 
 
+# Runs that end at once, wherever there is no daemon and no store.
+RUNS = {"": (["--version"], ["--frob"]),
+        "nvtxtd": (["-c", "/nonexistent/c", "--check-config"],),
+        "nvtxt-send": ([],), "nvtxt-check": (["/nonexistent/f"],), "nvtxt-ctl": (["status"], ["where", "--store"]),
+        "nvtxt-import": (["info", "-i", "/nonexistent/s"],), "nvtxt-export": (["--format", "csv"],),
+        "nvtxt-report": (["summary", "/nonexistent/s"],),
+        "nvtxt-ship": (["--once", "--target", "host=/nonexistent"],)}
+
+
+def statuses_of_runs(name, path):
+    return {"run " + " ".join([name, *words]): str(run_nowhere(path, *words)[0]) for words in RUNS[""] + RUNS[name]}
+
+
 def statuses():
     facts = facts_of(tables("core")["statuses"])
     for folder, name in PROGRAMS:
-        need(folder, name)
+        facts.update(statuses_of_runs(name, need(folder, name)))
         for line in re.findall(r"^\.It (.*)$", section_of(read(page_of(name + ".1")), "EXIT STATUS"), re.M):
             words = re.sub(r"\bAr n\b|\bNo\b", "n", line).split(",")
             facts.update(("%s %s" % (name, " ".join(word.split())), "status") for word in words)

@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from unittest import mock
 
 import interfaces
 from facts import HERE, TOP, compare, faults, path_of, read
@@ -214,17 +215,57 @@ def test_a_column_of_csv_that_is_renamed():
 
 # ---- Programs -----------------------------------------------------------------------------------
 
-def test_an_option_whose_argument_becomes_optional():
-    real = os.path.abspath(program("client", "nvtxt-ctl"))
-    with Copy() as copy:
-        path = copy.path("nvtxt-ctl")
+class Wrapped:
+    """A program before which a script looks at its arguments."""
+
+    def __init__(self, name, script):
+        self.name, self.script = name, script
+
+    def __enter__(self):
+        self.copy = Copy().__enter__()
+        path = self.copy.path(self.name)
         with open(path, "w", encoding="utf-8") as file:
-            file.write('#!/bin/sh\n[ "$*" = --timeout ] && exit\ncase "$1" in --json*) shift ;; esac\n'
-                       'exec "%s" "$@"\n' % real)
+            file.write('#!/bin/sh\n%s\nexec "%s" "$@"\n'
+                       % (self.script, os.path.abspath(program("client", self.name))))
         os.chmod(path, 0o755)
+        return path
+
+    def __exit__(self, kind, value, trace):
+        self.copy.__exit__(kind, value, trace)
+
+
+def options_with(name, script):
+    """What differs in the options, words and statuses of a program that is wrapped so."""
+    with Wrapped(name, script) as path, mock.patch.object(interfaces, "need", lambda folder, wanted: path):
+        now = interfaces.options_of("client", name)
+        runs = interfaces.statuses_of_runs(name, path)
+    return {**kinds("options", now, name + " "), **kinds("statuses", runs, "run %s " % name)}
+
+
+def test_an_option_whose_argument_becomes_optional():
+    with Wrapped("nvtxt-ctl", '[ "$*" = --timeout ] && exit\ncase "$1" in --json*) shift ;; esac') as path:
         now = {"nvtxt-ctl " + option: interfaces.argument_of(path, option, ())
                for option in ("--timeout", "--json", "--utc", "-n")}
     equal(kinds("options", now, *now), {"nvtxt-ctl --timeout": "changed", "nvtxt-ctl --json": "changed"})
+
+
+def test_an_option_that_the_program_does_not_know():
+    """With and without an argument, long and short; and a word that it does not take, and a status."""
+    forget = """for a; do
+case $a in
+--mode=lin) echo "nvtxt-check: --mode takes lerp" >&2; exit 64 ;;
+%s) echo "nvtxt-check: %s" >&2; exit 64 ;;
+/nonexistent/f) exit 70 ;;
+esac
+done"""
+    equal(options_with("nvtxt-check", ""), {}, "a wrapper alone is no break")
+    other = {"nvtxt-check --mode lin": "gone", "run nvtxt-check /nonexistent/f": "changed"}
+    for option, said in (("-q", "invalid option -- 'q'"), ("--quiet", "unrecognized option '--quiet'"),
+                         ("--clock", "unrecognized option '--clock'")):
+        found = options_with("nvtxt-check", forget % (option + "*", said))
+        assert all(kind == "gone" for key, kind in found.items() if not key.startswith("run ")), found
+        equal(found.pop("nvtxt-check " + option), "gone")
+        equal({key: kind for key, kind in found.items() if not key.startswith("nvtxt-check %s " % option)}, other)
 
 
 PLAIN = ("control ", "line ", "error code ", "refusal code ")  # of the wire: no members

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A validator for the part of JSON Schema that our schemas use. It also asks for what a schema cannot
-say: members stand in the order of the schema."""
+say: members stand in the order of the schema, and it has all of them. accepts() does not."""
 import json
 import os
 import re
@@ -8,13 +8,14 @@ import re
 TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float),
          "boolean": bool, "null": type(None)}
 KNOWN = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "enum", "const",
-         "anyOf", "oneOf", "required", "properties", "items", "pattern", "minimum"}
+         "anyOf", "oneOf", "required", "properties", "additionalProperties", "not", "items", "pattern", "minimum"}
 
 
 class Schema:
     def __init__(self, path, *others):
         self.root = self.read(path)
         self.others = {other["$id"]: other for other in map(self.read, others)}
+        self.is_strict = True
 
     def read(self, path):
         with open(path, encoding="utf-8") as file:
@@ -25,7 +26,7 @@ class Schema:
     def check_keywords(self, schema):
         unknown = set(schema) - KNOWN
         assert not unknown, "the validator does not know %s" % unknown
-        parts = [schema[name] for name in ("items",) if name in schema]
+        parts = [schema[name] for name in ("items", "not") if name in schema]
         parts += schema.get("anyOf", []) + schema.get("oneOf", [])
         parts += list(schema.get("properties", {}).values()) + list(schema.get("$defs", {}).values())
         for part in parts:
@@ -52,11 +53,21 @@ class Schema:
         faults = self.look(value, {"$ref": "#/$defs/" + definition}, "$")
         assert not faults, "%s of %r:\n  %s" % (definition, value, "\n  ".join(faults[:10]))
 
+    def accepts(self, value, schema=None):
+        """Whether a value fits the schema, or a part of it, for any validator: members may be new."""
+        before, self.is_strict = self.is_strict, False
+        try:
+            return not self.look(value, schema or self.root, "$")
+        finally:
+            self.is_strict = before
+
     def look(self, value, schema, place):
         schema = self.resolve(schema)
         if "anyOf" in schema:
             tries = [self.look(value, part, place) for part in schema["anyOf"]]
             return [] if [] in tries else min(tries, key=len)
+        if "not" in schema and self.accepts(value, schema["not"]):
+            return ["%s: it is what it may not be: %r" % (place, schema["not"])]
         found = self.look_at_value(value, schema, place)
         if isinstance(value, dict):
             found += self.look_at_members(value, schema, place)
@@ -86,10 +97,10 @@ class Schema:
         found = ["%s: no member %r" % (place, name)
                  for name in schema.get("required", []) if name not in value]
         wanted = [name for name in properties if name in value]
-        if [name for name in value if name in properties] != wanted:
+        if self.is_strict and [name for name in value if name in properties] != wanted:
             found.append("%s: the members stand in the order %r" % (place, list(value)))
-        for name in set(value) - set(properties):
-            found.append("%s: the schema has no member %r" % (place, name))
+        if self.is_strict or schema.get("additionalProperties") is False:
+            found += ["%s: the schema has no member %r" % (place, name) for name in set(value) - set(properties)]
         for name in wanted:
             found += self.look(value[name], properties[name], "%s.%s" % (place, name))
         return found

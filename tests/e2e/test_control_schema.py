@@ -77,6 +77,7 @@ class Full(lib.Daemon):
         values = [parse(line) for line in out.splitlines(True)]
         for value in values:
             SCHEMA.must_fit(value, definition)
+            assert SCHEMA.accepts(value), value
         return values
 
 
@@ -84,7 +85,7 @@ def test_every_command_has_a_definition_and_no_other():
     with lib.Daemon() as daemon:
         known = [row["name"] for row in daemon.control("help")["commands"]] + list(OWN)
     wanted = [part["$ref"].rsplit("/", 1)[1] for part in SCHEMA.root["anyOf"]]
-    equal(sorted(set(wanted) - {"snapshotOutput"}), sorted(known))
+    equal(sorted(set(wanted) - {"snapshotOutput", "whereStore"}), sorted(known))
     equal(set(wanted) - set(SCHEMA.root["$defs"]), set(), "definitions that are missing")
 
 
@@ -145,6 +146,7 @@ def test_where_fits_with_and_without_a_daemon():
     with Full() as daemon:
         value = daemon.ctl("where", "where")[0]
         assert value["sockets"][0]["wins"], value
+        equal(daemon.ctl("whereStore", "where", "--store"), [{"store": daemon.store}])
     code, out, err = run_client("nvtxt-ctl", "--json", "where",
                                 env={"NVTXT_SOCKET": daemon.socket, "NVTXT_STORE": daemon.store})
     equal((code, err), (69, ""), out)
@@ -163,6 +165,43 @@ def test_a_member_that_is_missing_or_new_is_found():
         change(bad)
         faults = SCHEMA.look(bad, {"$ref": "#/$defs/status"}, "$")
         assert any(wanted in fault for fault in faults), (wanted, faults)
+
+
+def sample(schema):
+    """The least value that fits."""
+    schema = SCHEMA.resolve(schema)
+    if "properties" in schema:
+        return {name: sample(schema["properties"][name]) for name in schema.get("required", ())}
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema["type"] if isinstance(schema["type"], str) else schema["type"][0]
+    text = "#01234567" if "pattern" in schema else "x"  # a colour alone has one
+    return {"array": [], "string": text, "integer": 1, "number": 1, "boolean": True}[kind]
+
+
+def test_what_fits_no_definition_is_refused():
+    """With and without the definition's name: for any validator, the schema as a whole tells what is
+    wrong from what a later version adds."""
+    for value in ({"frob": 1}, {"version": 7, "pid": "x"}, {"healthy": "maybe"}, [], "x", 1, None):
+        assert not SCHEMA.accepts(value), value
+    assert SCHEMA.accepts({}), "flush"
+    parts = [SCHEMA.resolve(part) for part in SCHEMA.root["anyOf"]]
+    parts += [SCHEMA.resolve(part) for part in parts.pop(parts.index(SCHEMA.root["$defs"]["tail"]))["anyOf"]]
+    count = 0
+    for part in parts:
+        good = sample(part)
+        assert SCHEMA.accepts(good), good
+        if not good:
+            continue
+        assert SCHEMA.accepts({**good, "frob": 1}), (good, "a later version adds it")
+        for name, value in good.items():
+            bad = {**good, name: [value]}
+            assert not SCHEMA.accepts(bad), bad
+            bad = {key: other for key, other in good.items() if key != name}
+            of_another = not bad or (name == "user" and part is SCHEMA.root["$defs"]["snapshot"])  # flush; -o
+            equal(SCHEMA.accepts(bad), of_another, bad)
+            count += 1
+    assert count > 100, count
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """What an older program says to something newer: one sentence with both versions and the package to
 install, a status, and the files as they were. Fleets are in test_ship_init.py."""
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -56,6 +57,20 @@ def compare(before, folder):
     equal([name for name in before if after[name] != before[name]], [])
 
 
+def lists_as_refused(store):
+    """The list of places, to people and to programs, says what `where --store` says."""
+    env = {"NVTXT_STORE": store, "NVTXT_SOCKET": "/nonexistent/s"}
+    status, out, said = run_client("nvtxt-ctl", "where", "--store", env=env)
+    equal((status, out), (65, ""), said)
+    why = one_sentence(said, "nvtxt-ctl").split(store + " ")[1]
+    assert SCHEMA.search(why), why
+    out = run_client("nvtxt-ctl", "where", env=env)[1]
+    line = r"^store +\* %s +\$NVTXT_STORE +refused: %s$" % (re.escape(store), re.escape(why))
+    assert re.search(line, out, re.M), out
+    place, = json.loads(run_client("nvtxt-ctl", "--json", "where", env=env)[1])["stores"]
+    equal((place["state"], place["why"], place["wins"]), ("refused", why, True))
+
+
 def test_a_store_is_refused_by_each_program_and_stays_as_it_is():
     for killed in (False, True):
         with Folder() as folder, Folder() as other:
@@ -84,6 +99,8 @@ def test_a_store_is_refused_by_each_program_and_stays_as_it_is():
                 equal((status, out), (65, ""), said)
                 equal(SCHEMA.search(one_sentence(said, "nvtxt-ship"))[1], "nvtxt-ship")
                 compare(before, folder.path)
+            lists_as_refused(store)
+            compare(before, folder.path)
             if not killed:
                 equal([name for name in files(folder.path) if name.endswith(("-wal", "-shm"))], [])
             equal(os.listdir(other.path), ["lines.nvtxt"], "no socket, no output")

@@ -428,6 +428,9 @@ def test_a_path_that_is_no_store_is_not_printed_as_one():
             code, out, err = home.run("nvtxt-ctl", "where", "--store", NVTXT_STORE=name)
             equal((code, out, err), (status, "", export(home, NVTXT_STORE=name)[2].replace("-export:", "-ctl:")))
             contains_all(err, name)
+            place, = home.where(69, NVTXT_STORE=name)["stores"]
+            equal((place["state"], place["wins"]), ("refused", True), place)
+            contains_all(err, name + " " + place["why"])
         own = home.name("state", "nvtxtd", "nvtxt.sqlite")
         create(home, own, "own")
         equal(home.run("nvtxt-ctl", "where", "--store"), (0, own + "\n", ""))
