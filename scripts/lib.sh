@@ -22,7 +22,7 @@ before_promise=a3f8c2ed9f27ff9ac0d15c7c0f58e6ef329d71bd
 
 # last_release COMMIT: the tag of the last release up to there; nothing, and not 0, before the first. HEAD^
 # is for what compares this tree with an older one: HEAD may be a release itself.
-last_release() { git -C "$top" describe --tags --abbrev=0 --match 'v[0-9]*' "$1" 2>/dev/null; }
+last_release() { git -C "$top" describe --tags --abbrev=0 --match 'v[0-9]*' --exclude '*-*' "$1" 2>/dev/null; }
 
 # ---- Packages -----------------------------------------------------------------------------------
 

@@ -97,6 +97,11 @@ agree_numbers() {
 # What others rely on, since the last release: within a major version nothing of it changes or goes, and NEWS
 # names what came. Before the first release nothing was promised.
 agree_compat() {
+    named=$(sed -n 's/^\([1-9][0-9]*\.[0-9.]*\) (20.*/\1/p' "$top/NEWS" | grep -vxF "$version" | sed 1q)
+    [ -z "$named" ] || git -C "$top" rev-parse -q --verify "refs/tags/v$named" >/dev/null || {
+        fault "NEWS says that $named was released, and there is no tag v$named: git fetch --tags"
+        return
+    }
     last=$(last_release HEAD)
     [ -n "$last" ] || return 0
     top_srcdir=$top PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/compat/facts.py" "$last" >&2 ||

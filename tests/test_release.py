@@ -202,6 +202,11 @@ def a_release_after_a_newer_one(tree):
     tree.git("tag", "v7.1.1")
 
 
+@kind("NEWS says that 7.0.9 was released, and there is no tag v7.0.9")
+def a_checkout_without_the_tags(tree):
+    tree.git("update-ref", "-d", "refs/tags/v7.0.9")
+
+
 def usage(tree):
     """Command lines that are refused with status 64."""
     for words, said in (((), "'' is no version"), (("7.1",), "'7.1' is no version"),
