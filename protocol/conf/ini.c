@@ -17,7 +17,7 @@
 
 #define BLANKS " \t\r\n\v\f"
 // A key of a later version gets this, too.
-#define REFUSED " (unknown keys are refused so that a typing error is seen)"
+#define REFUSED(things) " (unknown " things " are refused so that a typing error is seen)"
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 void nvtxt_ini_fault(struct nvtxt_ini *ini, const char *format, ...) {
@@ -35,9 +35,9 @@ void nvtxt_ini_fault(struct nvtxt_ini *ini, const char *format, ...) {
 
 void nvtxt_ini_unknown_key(struct nvtxt_ini *ini, const char *name, const char *near) {
     if (near) {
-        nvtxt_ini_fault(ini, "unknown key '%.64s': did you mean '%s'?" REFUSED, name, near);
+        nvtxt_ini_fault(ini, "unknown key '%.64s': did you mean '%s'?" REFUSED("keys"), name, near);
     } else {
-        nvtxt_ini_fault(ini, "unknown key '%.64s': %s lists what is allowed" REFUSED, name,
+        nvtxt_ini_fault(ini, "unknown key '%.64s': %s lists what is allowed" REFUSED("keys"), name,
                         ini->manual);
     }
 }
@@ -76,7 +76,7 @@ static void check_section(struct nvtxt_ini *ini, const char *line) {
     if (!closed) {
         nvtxt_ini_fault(ini, "a section of the form [%s] is expected", ini->section);
     } else if (!known) {
-        nvtxt_ini_fault(ini, "unknown section '[%.*s]': only [%s] is known",
+        nvtxt_ini_fault(ini, "unknown section '[%.*s]': only [%s] is known" REFUSED("sections"),
                         len > 64 ? 64 : (int)len, line + 1, ini->section);
     } else if (*rest) {
         nvtxt_ini_fault(ini, "'%.64s' stands after the section [%s], on its line", rest,

@@ -367,10 +367,12 @@ def test_a_followed_file_whose_state_a_newer_daemon_saved_waits_for_it():
 
 def test_a_key_of_a_future_version_is_refused_with_its_line():
     with Folder() as folder:
-        path = folder.write("nvtxtd.conf", "[nvtxtd]\n\nTeleport=yes\n")
+        path = folder.write("nvtxtd.conf", "[nvtxtd]\n\nTeleport=yes\n[teleport]\n")
         done = subprocess.run([program("daemon", "nvtxtd"), "--check-config", "-c", path],
                               stderr=subprocess.PIPE, timeout=DEADLINE, check=False)
         equal(done.returncode, 78)
+        contains(done.stderr.decode(), path + ":4: unknown section '[teleport]': only [nvtxtd] is known "
+                 "(unknown sections are refused so that a typing error is seen)\n")
         contains(done.stderr.decode(), path + ":3: unknown key 'Teleport': nvtxtd.conf(5) lists what is "
                  "allowed (unknown keys are refused so that a typing error is seen)\n")
 

@@ -235,7 +235,8 @@ Test(conf_file, reports_all_faults_with_their_lines) {
                      "f:4: bad value '1' for MaxLine: a size from 4096 to 16777216 bytes is "
                      "expected, as in 16M\n"
                      "f:5: a line of the form Key=Value is expected\n"
-                     "f:6: unknown section '[Other]': only [nvtxtd] is known\n"
+                     "f:6: unknown section '[Other]': only [nvtxtd] is known (unknown "
+                     "sections are refused so that a typing error is seen)\n"
                      "f:9: bad value 'x' for Store: an absolute path is expected\n"
                      "f:10: unknown key 'Colour': nvtxtd.conf(5) lists what is allowed" REFUSED "\n"
                      "f:11: a line of the form Key=Value is expected\n");

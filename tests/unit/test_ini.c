@@ -98,7 +98,8 @@ Test(ini, says_what_each_line_should_be) {
         "",
         "f:1: 'a' stands before the section [own]\n"
         "f:2: a section of the form [own] is expected\n"
-        "f:4: unknown section '[other]': only [own] is known\n"
+        "f:4: unknown section '[other]': only [own] is known (unknown sections are refused so that "
+        "a typing error is seen)\n"
         "f:7: a line of the form Key=Value is expected\n"
         "f:8: a line of the form Key=Value is expected\n"
         "f:9: a line of the form Key=Value is expected\n"
