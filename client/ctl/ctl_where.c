@@ -6,7 +6,6 @@
 #include "client/ctl/ctl.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "client/common/term.h"
