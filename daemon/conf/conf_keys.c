@@ -75,14 +75,17 @@ static const struct nvtxt_conf_key keys[] = {
      "Size of the write-ahead log at which the daemon begins a new segment. The log grows while a "
      "reader keeps a transaction open. At least the size of twice CheckpointPages."},
     {"KeepFiles", NVTXT_CONF_INTEGER, CONF_AT_ONCE, AT(keep_files), 0, 1000000, NULL, "0", SEGMENTS,
-     "Number of segments that are kept, with the one in use; older ones are removed. A segment "
-     "without events, diagnostics and losses does not count. 0: any number."},
+     "Number of segments that are kept, with the one in use; older ones are removed, also those "
+     "that a newer version wrote. A segment without events, diagnostics and losses does not count. "
+     "0: any number."},
     {"KeepSize", NVTXT_CONF_SIZE, CONF_AT_ONCE, AT(keep_size), 0, 1024 * 1024 * MIB, NULL, "8G",
      SEGMENTS,
      "What all segments may take together; at more, the oldest are removed. What a segment only "
      "took over from the one before (open ranges, sessions) does not count. 0: any size."},
     {"KeepAge", NVTXT_CONF_DURATION, CONF_AT_ONCE, AT(keep_age_ms), 0, 3650 * DAY_MS, NULL, "0",
-     SEGMENTS, "A segment is removed when it has been out of use for so long. 0: any age."},
+     SEGMENTS,
+     "A segment is removed when it has been out of use for so long, also one that a newer version "
+     "wrote. 0: any age."},
     {"KeepFree", NVTXT_CONF_SHARE, CONF_AT_ONCE, AT(keep_free), 0, 99, NULL, "10%,4G", SEGMENTS,
      "Percentage of the disk that stays free; after a comma, a size that bounds it. The oldest "
      "segments are removed for it, but never the one before the segment in use, nor what "

@@ -211,9 +211,11 @@ static int on_progress(void *context) {
     return asking->stopped;
 }
 
-static int open_one(sqlite3 **db, const char *path, struct asking *asking) {
+// A segment that was left gets no log and no index beside it: it may be of a newer version, and
+// stays as it is.
+static int open_one(sqlite3 **db, const char *path, bool active, struct asking *asking) {
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    int rc = sqlite3_open_v2(path, db, flags, NULL);
+    int rc = active ? sqlite3_open_v2(path, db, flags, NULL) : store_connection_read_left(db, path);
     if (rc == SQLITE_OK) {
         sqlite3_busy_timeout(*db, STORE_BUSY_MS);
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -274,7 +276,7 @@ int store_verify(const char *path, int (*may_stop)(void *context), void *context
         const char *segment = list.rows[i].path;
         bool active = i + 1 == list.count;
         sqlite3 *db = NULL;
-        int rc = open_one(&db, segment, &asking);
+        int rc = open_one(&db, segment, active, &asking);
         rc = rc ?: check_segment(db, segment, active, &chain, findings);
         bool removed = rc == SQLITE_CANTOPEN && !active && is_gone(segment);
         if (rc != SQLITE_OK && !removed && !asking.stopped) {

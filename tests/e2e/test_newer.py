@@ -2,6 +2,7 @@
 """What an older program says to something newer: one sentence with both versions and the package to
 install, a status, and the files as they were. Fleets are in test_ship_init.py."""
 import contextlib
+import glob
 import json
 import os
 import re
@@ -106,16 +107,31 @@ def test_a_store_is_refused_by_each_program_and_stays_as_it_is():
             equal(os.listdir(other.path), ["lines.nvtxt"], "no socket, no output")
 
 
-def test_verify_names_a_segment_of_a_newer_version():
+def files_of(segment):
+    """Names and bytes of a segment and of what stands beside it."""
+    found = {}
+    for name in glob.glob(segment + "*"):
+        with open(name, "rb") as file:
+            found[name] = file.read()
+    return found
+
+
+def test_verify_names_a_segment_of_a_newer_version_and_leaves_it_as_it_is():
+    """With its folder: it gets no log and no index that it had not."""
     with Daemon() as daemon:
         daemon.send(LINES)
         daemon.control("rotate")
         first = daemon.segments()[0]
+        wait_for(lambda: not files_of(first).get(first + "-wal"), "it is complete without its log")
         db = sqlite3.connect(first)
         db.execute("PRAGMA user_version = 9999")
         db.close()
+        before = files_of(first)
+        equal(list(before), [first], "SQLite removed its log")
         problem, = daemon.control("verify")["problems"]
         contains(problem, os.path.basename(first) + ": was written by a newer version (schema 9999; this is ")
+        equal(list(files_of(first)), [first])
+        equal(files_of(first), before)
 
 
 def test_senders_of_a_downgraded_daemon_keep_what_they_have():
