@@ -133,7 +133,8 @@ static void restore_foreign(const uint8_t *data, size_t size) {
     start(&run, &config);
     struct nvtxt_slice text = {(const char *)data, size};
     int r = nvtxt_state_restore(&run.interp, &config, text, NULL, 0);
-    must(r == NVTXT_RESTORED || (r == NVTXT_RESTORE_BAD && !run.interp));
+    must(r == NVTXT_RESTORED ||
+         ((r == NVTXT_RESTORE_BAD || r == NVTXT_RESTORE_NEWER) && !run.interp));
     if (r == 0) {
         must(nvtxt_interp_line(run.interp, NVTXT_SLICE("Marker, 1"), &run.sink) == 0);
         interrupt(&run);

@@ -77,7 +77,7 @@ Test(ring_file, of_version_1_is_read_and_has_no_parent, .init = leave_file, .fin
     cr_assert_str_eq(file.region.head->parent, "");
     of_version_1[1]++;
     put(offsetof(struct region_head, version), of_version_1, sizeof(of_version_1));
-    refuses(RING_FILE_BAD, "of ring files; this program knows");
+    refuses(RING_FILE_BAD, "of ring files; this program reads up to version");
 }
 
 Test(ring_file, that_is_in_use_is_left_alone) {
@@ -135,7 +135,7 @@ Test(ring_file, of_another_kind_or_version_is_refused, .init = leave_file, .fini
     put(offsetof(struct region_head, uid), &uid, sizeof(uid));
     refuses(RING_FILE_BAD, "it says that it belongs to uid");
     put(offsetof(struct region_head, version), &version, sizeof(version));
-    refuses(RING_FILE_BAD, "of ring files; this program knows");
+    refuses(RING_FILE_BAD, "install a newer package nvtxt-tools");
     put(0, "NVTXTRNG", 8);
     refuses(RING_FILE_BAD, "it does not begin as a ring file");
 }
