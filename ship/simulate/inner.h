@@ -36,7 +36,7 @@ struct cpu {
     bool is_unknown; // one of them is elsewhere
 };
 
-#define REASONS_MAX 16 // How many reasons of failures a run tells.
+#define REASONS_MAX 16 // reasons of failures that a run tells
 
 struct run {
     const struct simulate_wishes *wishes;

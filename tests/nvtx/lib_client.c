@@ -210,7 +210,8 @@ static void names(char **arguments) {
 
 // ---- Processes ----------------------------------------------------------------------------------
 
-// Before a fork: AddressSanitizer's locks are not kept over it, so no other thread may begin then.
+// To be called before a fork. AddressSanitizer does not keep its locks over it: the child would
+// wait for ever for one that another thread held while it began.
 static void settle(void) {
 #ifdef __SANITIZE_ADDRESS__
     flush();
