@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pty
+import resource
 import select
 import shutil
 import socket
@@ -120,6 +121,11 @@ def run_client(name, *args, stdin="", cwd=None, env=None):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE)
     return (done.returncode, done.stdout.decode(errors="replace"),
             done.stderr.decode(errors="replace"))
+
+
+def small_files():
+    """For preexec_fn: the program can write ten bytes into a file, as on a disk that is full."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
 
 
 def run_in_terminal(name, *args, stdin=subprocess.DEVNULL, env=None, until=None, columns=None,

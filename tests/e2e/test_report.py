@@ -9,7 +9,7 @@ import socket
 import sqlite3
 import subprocess
 
-from client import ENV, Folder, Running, contains, run_client, run_in_terminal
+from client import ENV, Folder, Running, contains, run_client, run_in_terminal, small_files
 from lib import DEADLINE, TOP_BUILD, Daemon, Skip, equal, program, run, wait_for
 from report import f1, make_store, query, report
 
@@ -374,6 +374,9 @@ def test_the_output_appears_whole_or_not_at_all():
         before = state(folder.path)
         refuses(66, "", "stats", folder.name("none"), "-o", out)
         refuses(64, "", "stats", "-r", "none", store, "-o", out)
+        done = subprocess.run([program("client", "nvtxt-report"), "stats", store, "-o", out], env=ENV,
+                              stderr=subprocess.PIPE, preexec_fn=small_files, timeout=DEADLINE)
+        equal(done.returncode, 74, done.stderr)
         equal(state(folder.path), before)
         wanted = report("stats", "--csv", store)
         equal(report("stats", "--csv", store, "-o", out), (0, "", ""))

@@ -2,12 +2,11 @@
 """nvtxt-report diff: what changed between two captures, how sure that is, and the exit status."""
 import json
 import os
-import resource
 import sqlite3
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
-from client import ENV, Folder, contains
+from client import ENV, Folder, contains, small_files
 from lib import DEADLINE, equal, program, run
 from report import f1, make_store, report
 
@@ -200,9 +199,6 @@ def test_a_good_baseline_stays_when_another_cannot_be_written():
         baseline = saved(folder, store)
         good = read(baseline)
         refuses(1, "is not written: NEW has no ranges", "--save-baseline", baseline, "--kind=mark", store)
-
-        def small_files():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
 
         done = subprocess.run([program("client", "nvtxt-report"), "diff", "--save-baseline", baseline,
                                store], env=ENV, stderr=subprocess.PIPE, preexec_fn=small_files,
