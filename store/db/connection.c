@@ -138,7 +138,8 @@ static int configure(sqlite3 *db, const struct store_options *options) {
     if (rc != 0) {
         return rc;
     }
-    return store_sql_exec(db, "PRAGMA cache_size = -" CACHE_KIB "; PRAGMA temp_store = MEMORY");
+    return store_sql_exec(db, "PRAGMA cache_size = -" CACHE_KIB "; PRAGMA temp_store = MEMORY;"
+                              "PRAGMA secure_delete = OFF");
 }
 
 static int set_journal(sqlite3 *db, const struct store_options *options) {
