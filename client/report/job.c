@@ -86,6 +86,7 @@ struct loading {
     const char *const *paths;
     size_t count;
     int64_t since_ns, until_ns;
+    int64_t threads; // that read rows
     pthread_t thread;
     bool has_thread;
     struct report_capture *capture;
@@ -111,7 +112,8 @@ static int asks_to_stop(void) {
 }
 
 static struct loading loading_of(const struct report_job *job, size_t first, size_t count) {
-    struct loading loading = {.job = job, .paths = job->stores + first, .count = count};
+    struct loading loading = {
+        .job = job, .paths = job->stores + first, .count = count, .threads = job->options->threads};
     report_selection_span(&job->options->selection, nvtxt_realtime_ns(), &loading.since_ns,
                           &loading.until_ns);
     return loading;
@@ -123,6 +125,7 @@ static void *read_stores(void *context) {
         .since_ns = loading->since_ns,
         .until_ns = loading->until_ns,
         .max_memory = loading->job->options->max_memory,
+        .threads = loading->threads,
         .brief = is_brief(loading->job->options),
         .interrupted = is_over,
     };
@@ -227,7 +230,10 @@ static bool counts_lines(const struct report_job *job) {
 static enum outcome take_lines(struct report_job *job) {
     char sentence[REPORT_SENTENCE_BYTES] = "";
     struct report_fault fault = {0};
-    struct lines_wanted wanted = {job->stores, job->store_count, &job->options->selection, 0, 0};
+    struct lines_wanted wanted = {.stores = job->stores,
+                                  .store_count = job->store_count,
+                                  .selection = &job->options->selection,
+                                  .threads = job->options->threads};
     report_selection_span(wanted.selection, nvtxt_realtime_ns(), &wanted.since_ns,
                           &wanted.until_ns);
     int r = report_patterns_new(&job->patterns, REPORT_PATTERNS_KEPT);
@@ -264,6 +270,8 @@ static enum outcome take_in_two(struct report_job *job) {
     struct loading base = loading_of(job, 0, 1), new = loading_of(job, 1, 1);
     if (job->options->threads > 1 && strcmp(job->stores[0], job->stores[1]) != 0) {
         store_stranger_ask(asks_to_stop); // also while it is opened
+        new.threads /= 2;
+        base.threads -= new.threads;
         start_loading(&new);
     }
     enum outcome outcome = take_in(job, &base, &job->capture, &job->model);

@@ -105,6 +105,7 @@ struct lines_wanted {
     size_t store_count;
     const struct report_selection *selection;
     int64_t since_ns, until_ns;
+    int64_t threads; // that may read rows
 };
 
 enum { LINES_REFUSED = 100 }; // an option of the selection; see the fault

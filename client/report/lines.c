@@ -33,6 +33,7 @@ int lines_read(struct report_patterns *patterns, struct report_capture **capture
                               .fault = fault};
     const struct report_load_options options = {.since_ns = wanted->since_ns,
                                                 .until_ns = wanted->until_ns,
+                                                .threads = wanted->threads,
                                                 .interrupted = signals_came,
                                                 .part = take_part,
                                                 .context = &reading};

@@ -16,7 +16,7 @@
 #define GATE 2.0 // percent
 #define RULE_TIMEOUT_S 10.0
 #define MAX_EVENTS 2000000
-#define THREADS 2 // no command reads more than two captures
+#define THREADS 2 // more are for those who know that others do not need the processors
 
 const char *report_format_name(enum report_format format) {
     static const char *const names[] = {"text",     "csv",   "tsv",    "json", "jsonl",

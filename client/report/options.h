@@ -80,7 +80,7 @@ struct report_options {
     uint64_t *results; // --result; owned
     size_t result_count;
     uint64_t max_memory;       // bytes
-    int64_t threads;           // that read stores at the same time
+    int64_t threads;           // that read stores
     int64_t max_events;        // of html: more are merged
     const char *title;         // of a page; NULL: made of the names of the stores
     int64_t follow_ms;         // of html: the interval of --follow; 0: it does not follow

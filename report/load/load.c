@@ -253,6 +253,7 @@ int report_load(struct report_capture **capture, const char *const *paths, size_
                                      .rows_began = UINT64_MAX,
                                      .max_memory = options->max_memory,
                                      .taken_memory = options->taken_memory,
+                                     .readers = (size_t)options->threads,
                                      .brief = options->brief,
                                      .interrupted = options->interrupted,
                                      .part = options->part,

@@ -20,7 +20,8 @@ struct report_load_options {
     uint64_t max_memory;        // bytes; 0: no bound
     uint64_t taken_memory;      // bytes of it that something else has
     bool brief;                 // events get no category, colour, payload, JSON, nor other end
-    bool (*interrupted)(void);  // asked now and then; NULL: never
+    int64_t threads;            // at most so many read rows, this one and others
+    bool (*interrupted)(void);  // asked now and then, by any of them; NULL: never
     // NULL: all events stay in the capture. Else it gets a part of them, as they were read, each
     // REPORT_LOAD_PART or fewer, and they are forgotten, with their texts, when it returns: so the
     // memory does not grow with the store. What the capture says of sources and threads may still

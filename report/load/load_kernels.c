@@ -60,8 +60,7 @@ static int take_kernel(struct report_load_state *load, const struct report_load_
         !nvtxt_map_get(&load->threads, tid, &kernel.thread)) {
         kernel.thread = REPORT_NONE;
     }
-    int rc = report_load_text(load, sqlite3_column_value(row, 3), sqlite3_column_value(row, 4),
-                              &kernel.name);
+    int rc = report_load_text_column(load, row, 3, &kernel.name);
     rc = rc ?: REPORT_GROW(load, kernels, kernel_count);
     if (rc == SQLITE_OK) {
         load->capture->kernels[load->capture->kernel_count++] = kernel;

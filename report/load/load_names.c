@@ -154,26 +154,32 @@ static int text_of_id(struct report_load_state *load, int64_t id, uint32_t *inde
     return rc ?: nvtxt_map_set(&load->strings, (uint64_t)id, *index) < 0 ? SQLITE_NOMEM : rc;
 }
 
-int report_load_text(struct report_load_state *load, sqlite3_value *text, sqlite3_value *text_id,
-                     uint32_t *index) {
-    struct nvtxt_slice bytes;
-    int64_t id = sqlite3_value_int64(text_id);
-    int rc = store_sql_value(text, &bytes);
-    if (rc != SQLITE_OK || !bytes.data) {
-        return rc
-                   ?: !store_sql_is_null(text_id) && load->find_string
-                      ? text_of_id(load, id, index)
-                      : find_message(load, (struct nvtxt_slice){"", 0}, index);
+int report_load_text(struct report_load_state *load, struct nvtxt_slice text,
+                     const int64_t *text_id, uint32_t *index) {
+    int64_t id = text_id ? *text_id : 0;
+    if (!text.data) {
+        return text_id && load->find_string
+                   ? text_of_id(load, id, index)
+                   : find_message(load, (struct nvtxt_slice){"", 0}, index);
     }
     struct report_load_near_text *near = &load->near_texts[(uint64_t)id % REPORT_NEAR];
     if (near->set && near->id == id &&
-        nvtxt_slice_equal(load->capture->messages[near->message], bytes)) {
+        nvtxt_slice_equal(load->capture->messages[near->message], text)) {
         *index = near->message;
         return SQLITE_OK;
     }
-    rc = find_message(load, bytes, index);
+    int rc = find_message(load, text, index);
     *near = (struct report_load_near_text){rc == SQLITE_OK, id, *index};
     return rc;
+}
+
+int report_load_text_column(struct report_load_state *load, sqlite3_stmt *row, int column,
+                            uint32_t *index) {
+    struct nvtxt_slice text;
+    int64_t id = sqlite3_column_int64(row, column + 1);
+    bool has_id = sqlite3_column_type(row, column + 1) != SQLITE_NULL;
+    int rc = store_sql_view(row, column, &text);
+    return rc ?: report_load_text(load, text, has_id ? &id : NULL, index);
 }
 
 static int find_process(struct report_load_state *load, const struct report_load_file *file,
@@ -276,8 +282,7 @@ static int load_domains(struct report_load_state *load, const struct report_load
         uint64_t pid = ((uint64_t)sqlite3_column_int64(row, 0) & REPORT_TID_BITS) >> 24;
         int64_t id = sqlite3_column_int64(row, 1);
         uint32_t message, domain, known;
-        rc = report_load_text(load, sqlite3_column_value(row, 2), sqlite3_column_value(row, 3),
-                              &message);
+        rc = report_load_text_column(load, row, 2, &message);
         struct nvtxt_slice name = rc ? (struct nvtxt_slice){0} : load->capture->messages[message];
         if (rc != SQLITE_OK || name.len == 0) {
             continue;

@@ -1,59 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One scan by rowid, whose rows a function takes while SQLite's machine runs. Three more statements
-// go along with it in the same order: the ranges whose end was filled in, and which rows came from
-// which source. Columns that a file lacks are NULL. Only what is needed is asked for: the columns
-// of the extension `nvtx` where a source had it, and those after the names if the caller looks at
-// them.
+// Makes events of rows, in the order of their rowids. Two more statements go along with the scan:
+// the ranges whose end was filled in, and which rows came from which source. Of many rows most come
+// from threads that read ahead; the rest is read here.
 #include "report/load/load.h"
-#include "report/load/load_state.h"
+#include "report/load/load_ahead.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "store/db/sql.h"
-
 #define CHECK_EVERY 4096             // rows
 #define PART_BYTES ((size_t)2 << 20) // of texts
 #define OPEN_ROW (INT64_C(1) << 39)
-
-enum column {
-    ROW,
-    TYPE,
-    START,
-    END,
-    TEXT,
-    TEXT_ID,
-    GLOBAL_TID,
-    DOMAIN_ID,
-    BRIEF, // from here on only if the caller looks at them
-    CATEGORY = BRIEF,
-    COLOR,
-    END_GLOBAL_TID,
-    PAYLOADS,
-    WIDE = PAYLOADS + 2, // from here on only if the file is wide
-    JSON = PAYLOADS + 6,
-    COLUMNS
-};
-
-static const char *const names[COLUMNS] = {
-    [START] = "start",
-    [END] = "end",
-    [TEXT] = "text",
-    [TEXT_ID] = "textId",
-    [CATEGORY] = "category",
-    [COLOR] = "color",
-    [GLOBAL_TID] = "globalTid",
-    [DOMAIN_ID] = "domainId",
-    [END_GLOBAL_TID] = "endGlobalTid",
-    [PAYLOADS] = "int64Value",
-    [PAYLOADS + 1] = "doubleValue",
-    [WIDE] = "uint64Value",
-    [WIDE + 1] = "uint32Value",
-    [WIDE + 2] = "int32Value",
-    [WIDE + 3] = "floatValue",
-    [JSON] = "jsonText",
-};
 
 struct cursor { // along the rows of the scan
     sqlite3_stmt *stmt;
@@ -64,63 +22,17 @@ struct cursor { // along the rows of the scan
 struct scan {
     struct report_load_state *load;
     const struct report_load_file *file;
-    int columns; // that a row has: BRIEF, WIDE or COLUMNS
-    sqlite3_stmt *rows;
-    struct store_sql_rows taking;
-    int rc;      // of the row that was taken last
-    size_t read; // rows
+    struct report_raw_rows rows;
+    struct report_ahead *ahead; // owned; NULL: nobody reads ahead
+    int rc;                     // of the row that was taken last
+    size_t read;                // rows
     struct cursor unclosed, sources;
     int64_t source_id; // of the row before
     uint32_t source;   // its index, or REPORT_NONE; both hold as soon as `has_source`
     bool has_source;
 };
 
-static bool on_row(void *context, sqlite3_value **values);
-
-// ---- Statements ---------------------------------------------------------------------------------
-
-static int find_width(const struct report_load_file *file, bool *wide) {
-    int64_t found = !file->ours;
-    int rc = SQLITE_OK;
-    if (file->ours && store_read_has_column(file->reader, "NVTXT_SOURCES", "nvtx", &rc)) {
-        rc = store_sql_int(file->db, "SELECT EXISTS (SELECT 1 FROM NVTXT_SOURCES WHERE nvtx = 1)",
-                           &found);
-    }
-    *wide = found != 0;
-    return rc;
-}
-
-// Five columns that are not there, or only NULL, are not read.
-static int narrow(struct scan *scan) {
-    bool any = false, wide = false;
-    scan->columns = BRIEF;
-    if (scan->load->brief) {
-        return SQLITE_OK;
-    }
-    int r = find_width(scan->file, &wide);
-    for (int i = WIDE; wide && !any && i < COLUMNS; i++) {
-        any = store_read_has_column(scan->file->reader, "NVTX_EVENTS", names[i], &r);
-    }
-    scan->columns = wide && any ? COLUMNS : WIDE;
-    return r;
-}
-
-// Over the columns that the table has.
-static int prepare_rows(struct scan *scan) {
-    char sql[640] = "SELECT 1 FROM NVTX_EVENTS WHERE rowid BETWEEN ?1 AND ?2 AND "
-                    "nvtxt_row(rowid, eventType";
-    size_t len = strlen(sql);
-    int r = narrow(scan);
-    for (int i = START; i < scan->columns; i++) {
-        bool there = store_read_has_column(scan->file->reader, "NVTX_EVENTS", names[i], &r);
-        len +=
-            (size_t)snprintf(sql + len, sizeof(sql) - len, there ? ", \"%s\"" : ", NULL", names[i]);
-    }
-    snprintf(sql + len, sizeof(sql) - len, ")");
-    scan->taking = (struct store_sql_rows){on_row, scan};
-    r = r ?: store_sql_rows_register(scan->file->db, &scan->taking);
-    return r ?: store_sql_prepare(scan->file->db, &scan->rows, sql);
-}
+// ---- Cursors ------------------------------------------------------------------------------------
 
 // Both begin near the first row that is read: a store may have long tables of older ones.
 static int prepare_cursors(struct scan *scan, int64_t first) {
@@ -211,18 +123,17 @@ static struct report_more *make_more(struct report_load_state *load, struct repo
     return more;
 }
 
-static int read_more(struct scan *scan, sqlite3_value **row, struct report_event *event) {
-    struct report_load_state *load = scan->load;
-    uint64_t ended = 0;
-    bool elsewhere = !store_sql_is_null(row[END_GLOBAL_TID]);
-    if (elsewhere) {
-        ended = (uint64_t)sqlite3_value_int64(row[END_GLOBAL_TID]) & REPORT_TID_BITS;
-        elsewhere = ended != load->capture->threads[event->thread].global_tid;
-    }
-    struct nvtxt_slice json = {0};
-    int rc = scan->columns == COLUMNS ? store_sql_value(row[JSON], &json) : SQLITE_OK;
-    if (rc != SQLITE_OK || (!elsewhere && json.len == 0)) {
-        return rc;
+static int read_more(struct report_load_state *load, const struct report_raw *raw,
+                     struct report_event *event) {
+    bool elsewhere = raw->has_end_global_tid &&
+                     raw->end_global_tid != load->capture->threads[event->thread].global_tid;
+    struct nvtxt_slice json = raw->json;
+    event->payload.int64 = raw->payload.int64;
+    event->payload_kind = (uint8_t)raw->payload.kind;
+    event->category = raw->category;
+    event->color = raw->color;
+    if (!elsewhere && json.len == 0) {
+        return SQLITE_OK;
     }
     struct report_more *more = make_more(load, event);
     const char *copy = store_arena_copy(&load->memory->texts, json.len ? json.data : "", json.len);
@@ -230,18 +141,17 @@ static int read_more(struct scan *scan, sqlite3_value **row, struct report_event
         return SQLITE_NOMEM;
     }
     more->json = (struct nvtxt_slice){json.len ? copy : NULL, json.len};
-    more->end_global_tid = elsewhere ? ended : 0;
+    more->end_global_tid = elsewhere ? raw->end_global_tid : 0;
     more->ended_elsewhere = elsewhere;
     return SQLITE_OK;
 }
 
-static int read_names(struct scan *scan, sqlite3_value **row, struct report_event *event) {
+static int read_names(struct scan *scan, const struct report_raw *raw, struct report_event *event) {
     struct report_load_state *load = scan->load;
     uint32_t message = 0;
-    uint64_t tid = (uint64_t)sqlite3_value_int64(row[GLOBAL_TID]) & REPORT_TID_BITS;
-    int rc = report_load_bearer(load, scan->file, tid, sqlite3_value_int64(row[DOMAIN_ID]),
-                                &event->thread, &event->scope);
-    rc = rc ?: report_load_text(load, row[TEXT], row[TEXT_ID], &message);
+    int rc = report_load_bearer(load, scan->file, raw->global_tid, raw->domain_id, &event->thread,
+                                &event->scope);
+    rc = rc ?: report_load_text(load, raw->text, raw->has_text_id ? &raw->text_id : NULL, &message);
     if (rc != 0) {
         return rc;
     }
@@ -249,16 +159,15 @@ static int read_names(struct scan *scan, sqlite3_value **row, struct report_even
                             &event->name);
 }
 
-static void read_times(sqlite3_value **row, struct report_event *event) {
-    event->start = event->end = sqlite3_value_int64(row[START]);
+static void read_times(const struct report_raw *raw, struct report_event *event) {
+    event->start = event->end = raw->start;
     if (event->kind == REPORT_MARK) {
         return;
     }
-    int64_t end = sqlite3_value_int64(row[END]);
-    if (end == 0 && store_sql_is_null(row[END])) {
-        event->flags |= REPORT_OPEN;
+    if (raw->has_end) {
+        event->end = raw->end;
     } else {
-        event->end = end;
+        event->flags |= REPORT_OPEN;
     }
 }
 
@@ -287,20 +196,11 @@ static int read_source(struct scan *scan, int64_t rowid, struct report_event *ev
 }
 
 // Everything of the row but its times and its source.
-static int read_row(struct scan *scan, sqlite3_value **row, struct report_event *event) {
-    struct nvtxt_payload payload = {.kind = NVTXT_PAYLOAD_NONE, .int64 = 0};
+static int read_row(struct scan *scan, const struct report_raw *raw, struct report_event *event) {
     event->store = (uint8_t)scan->file->store;
     event->more = REPORT_NONE;
-    int rc = read_names(scan, row, event);
-    if (rc != SQLITE_OK || scan->columns == BRIEF) {
-        return rc;
-    }
-    store_read_payload(&row[PAYLOADS], scan->columns == COLUMNS, &payload);
-    event->payload.int64 = payload.int64;
-    event->payload_kind = (uint8_t)payload.kind;
-    event->category = (uint32_t)sqlite3_value_int64(row[CATEGORY]);
-    event->color = (uint32_t)sqlite3_value_int64(row[COLOR]);
-    return read_more(scan, row, event);
+    int rc = read_names(scan, raw, event);
+    return rc != SQLITE_OK || scan->load->brief ? rc : read_more(scan->load, raw, event);
 }
 
 // A range that ends before it starts has no length.
@@ -327,19 +227,18 @@ static int add_event(struct report_load_state *load, const struct report_event *
     return rc;
 }
 
-static int take_row(struct scan *scan, sqlite3_value **row) {
+static int take_row(struct scan *scan, const struct report_raw *raw) {
     struct report_event event = {0};
-    int64_t rowid = sqlite3_value_int64(row[ROW]);
-    if (!kind_of(sqlite3_value_int(row[TYPE]), &event.kind)) {
+    if (!kind_of(raw->type, &event.kind)) {
         return SQLITE_OK;
     }
-    read_times(row, &event);
+    read_times(raw, &event);
     if (!is_wanted(scan->load, scan->file, &event)) {
         return SQLITE_OK;
     }
-    event.row = report_load_row(scan->file, rowid);
-    int rc = read_row(scan, row, &event);
-    rc = rc ?: read_source(scan, rowid, &event);
+    event.row = report_load_row(scan->file, raw->row);
+    int rc = read_row(scan, raw, &event);
+    rc = rc ?: read_source(scan, raw->row, &event);
     return rc ?: add_event(scan->load, &event);
 }
 
@@ -362,21 +261,52 @@ static bool texts_are_long(const struct report_load_state *load) {
     return load->max_memory > 0 && report_load_texts(load) > load->max_memory;
 }
 
-static bool on_row(void *context, sqlite3_value **values) {
+static bool take(void *context, const struct report_raw *raw) {
     struct scan *scan = context;
-    scan->rc = take_row(scan, values);
+    scan->rc = take_row(scan, raw);
     return scan->rc != SQLITE_OK || ++scan->read % CHECK_EVERY == 0 || texts_are_long(scan->load) ||
            part_is_full(scan->load);
 }
 
-static int scan_span(struct scan *scan, const struct store_span *span) {
-    int rc = store_sql_bind(scan->rows, "ii", span->first, span->last);
-    while (store_sql_next(scan->rows, &rc)) {
-        rc = scan->rc ?: report_load_check(scan->load);
-        rc = rc == SQLITE_OK && part_is_full(scan->load) ? report_load_part(scan->load) : rc;
+// What is to be done when take() is true.
+static int pause_scan(struct scan *scan) {
+    int rc = scan->rc ?: report_load_check(scan->load);
+    return rc == SQLITE_OK && part_is_full(scan->load) ? report_load_part(scan->load) : rc;
+}
+
+static int scan_rows(struct scan *scan, int64_t first, int64_t last) {
+    scan->rows.take = take;
+    scan->rows.context = scan;
+    int rc = report_raw_begin(&scan->rows, first, last);
+    while (store_sql_next(scan->rows.stmt, &rc)) {
+        rc = scan->rows.rc ?: pause_scan(scan);
     }
     rc = rc ?: report_load_check(scan->load);
-    return store_sql_done(scan->rows, rc);
+    return store_sql_done(scan->rows.stmt, rc);
+}
+
+// Those that were read ahead, then what is left of their block.
+static int scan_block(struct scan *scan, const struct report_ahead_block *block) {
+    int rc = SQLITE_OK;
+    for (size_t i = 0; i < block->count && rc == SQLITE_OK; i++) {
+        rc = take(scan, &block->raws[i]) ? pause_scan(scan) : SQLITE_OK;
+    }
+    return rc != SQLITE_OK || block->read == block->last
+               ? rc
+               : scan_rows(scan, block->read + 1, block->last);
+}
+
+static int scan_span(struct scan *scan, const struct store_span *span) {
+    const struct report_ahead_block *block = NULL;
+    int rc = SQLITE_OK;
+    if (!scan->ahead) {
+        return scan_rows(scan, span->first, span->last);
+    }
+    report_ahead_span(scan->ahead, span);
+    while (rc == SQLITE_OK && (block = report_ahead_next(scan->ahead))) {
+        rc = scan_block(scan, block);
+    }
+    return rc ?: report_load_check(scan->load);
 }
 
 int report_load_rows(struct report_load_state *load, const struct report_load_file *file) {
@@ -384,17 +314,21 @@ int report_load_rows(struct report_load_state *load, const struct report_load_fi
     const struct store_span *spans = NULL;
     size_t count = 0;
     int rc = store_read_spans(file->reader, &load->window, &spans, &count);
-    rc = rc ?: prepare_rows(&scan);
+    rc = rc ?: report_raw_prepare(&scan.rows, load, file, file->db);
     rc = rc ?: prepare_cursors(&scan, count > 0 ? spans[0].first : 0);
     load->rows_began = report_load_texts(load);
+    if (rc == SQLITE_OK) {
+        scan.ahead = report_ahead_begin(load, file, spans, count, &scan.rows);
+    }
     for (size_t i = 0; i < count && rc == SQLITE_OK; i++) {
         rc = scan_span(&scan, &spans[i]);
     }
+    report_ahead_end(scan.ahead);
     if (rc == SQLITE_OK) {
         load->row_texts += report_load_texts(load) - load->rows_began;
         load->rows_began = UINT64_MAX;
     }
-    sqlite3_finalize(scan.rows);
+    sqlite3_finalize(scan.rows.stmt);
     sqlite3_finalize(scan.unclosed.stmt);
     sqlite3_finalize(scan.sources.stmt);
     return rc;
@@ -407,23 +341,25 @@ int report_load_rows(struct report_load_state *load, const struct report_load_fi
 static int take_open_range(struct scan *scan, sqlite3_stmt *stmt, int64_t place) {
     struct report_load_state *load = scan->load;
     struct report_event event = {.flags = REPORT_OPEN, .source = REPORT_NONE};
-    sqlite3_value *row[COLUMNS];
-    for (int i = 0; i < scan->columns; i++) {
+    struct report_raw raw;
+    sqlite3_value *row[REPORT_RAW_MOST];
+    for (int i = 0; i < scan->rows.columns; i++) {
         row[i] = sqlite3_column_value(stmt, i);
     }
-    if (!kind_of(sqlite3_value_int(row[TYPE]), &event.kind) || event.kind == REPORT_MARK) {
-        return SQLITE_OK;
+    int rc = report_raw_read(row, scan->rows.columns, &raw);
+    if (rc != SQLITE_OK || !kind_of(raw.type, &event.kind) || event.kind == REPORT_MARK) {
+        return rc;
     }
-    event.start = event.end = sqlite3_value_int64(row[START]);
+    event.start = event.end = raw.start;
     event.row = report_load_row(scan->file, OPEN_ROW + place);
     if (!is_wanted(load, scan->file, &event)) {
         return SQLITE_OK;
     }
-    int64_t source = sqlite3_column_int64(stmt, scan->columns);
+    int64_t source = sqlite3_column_int64(stmt, scan->rows.columns);
     if (!nvtxt_map_get(&load->sources, (uint64_t)source, &event.source)) {
         event.source = REPORT_NONE;
     }
-    int rc = read_row(scan, row, &event);
+    rc = read_row(scan, &raw, &event);
     return rc ?: add_event(load, &event);
 }
 
@@ -441,7 +377,7 @@ int report_load_open_ranges(struct report_load_state *load, const struct report_
              "ORDER BY sourceId DESC, seq DESC",
              wide ? "uint64Value, uint32Value, int32Value, floatValue, jsonText, " : "");
     rc = rc ?: store_sql_prepare(file->db, &row, sql);
-    struct scan scan = {.load = load, .file = file, .columns = wide ? COLUMNS : WIDE};
+    struct scan scan = {.load = load, .file = file, .rows.columns = report_raw_columns(wide)};
     for (int64_t place = 0; store_sql_next(row, &rc); place++) {
         rc = take_open_range(&scan, row, place);
     }

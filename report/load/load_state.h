@@ -55,6 +55,7 @@ struct report_load_state {
     struct store_read_window window;                            // of all sources
     uint64_t max_memory;                                        // 0: no bound
     uint64_t taken_memory;                                      // by something else
+    size_t readers;                                             // threads that may read rows
     bool (*interrupted)(void);                                  // or NULL
     int (*part)(void *context, struct report_capture *capture); // or NULL
     void *context;
@@ -160,10 +161,14 @@ int report_load_domain(struct report_load_state *load, struct nvtxt_slice name, 
 int report_load_name(struct report_load_state *load, uint32_t domain, uint32_t message,
                      uint32_t *index);
 
-// The message of a row: `text`, or where that is NULL the string of `textId`. Values of columns
-// (sqlite3_column_value) do as well: no other thread uses the connection.
-int report_load_text(struct report_load_state *load, sqlite3_value *text, sqlite3_value *text_id,
-                     uint32_t *index);
+// The message of a row: `text`, or where its data is NULL the string of `*text_id`; NULL: it has
+// none.
+int report_load_text(struct report_load_state *load, struct nvtxt_slice text,
+                     const int64_t *text_id, uint32_t *index);
+
+// The same for two columns of a statement's row, the text and its id.
+int report_load_text_column(struct report_load_state *load, sqlite3_stmt *row, int column,
+                            uint32_t *index);
 
 // The thread, and the scope of the domain of that id in its process. `global_tid` is without what
 // an export has above PID and TID.

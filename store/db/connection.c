@@ -84,6 +84,30 @@ int store_connection_read(sqlite3 **db, const char *path) {
     return rc ?: store_stranger_guard(*db);
 }
 
+static bool is_private(sqlite3 *db) {
+    sqlite3_vfs *vfs = NULL;
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
+    return !vfs || vfs != sqlite3_vfs_find(NULL);
+}
+
+int store_connection_read_again(sqlite3 **db, sqlite3 *first) {
+    const char *path = sqlite3_db_filename(first, "main");
+    char uri[URI_SIZE];
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    int moved = 1;
+    *db = NULL;
+    if (!path || is_private(first)) {
+        return SQLITE_CANTOPEN;
+    }
+    bool idle = sqlite3_uri_boolean(path, "immutable", 0);
+    if (idle) {
+        make_uri(uri, sizeof(uri), path);
+    }
+    int rc = sqlite3_open_v2(idle ? uri : path, db, flags | (idle ? SQLITE_OPEN_URI : 0), NULL);
+    rc = rc ?: sqlite3_file_control(first, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return rc ?: moved ? SQLITE_CANTOPEN : store_stranger_guard(*db);
+}
+
 // SQLite would try for ten seconds.
 static bool is_locked(const char *path) {
     struct store_locks locks;

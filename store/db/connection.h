@@ -29,6 +29,12 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
 // any case. The connection is guarded, see store_stranger_guard().
 int store_connection_read(sqlite3 **db, const char *path);
 
+// Opens the file of `first`, a connection of store_connection_read(), once more in the same way,
+// for another thread. It does so without a descriptor of its own: closing one would end the locks
+// of `first`. SQLITE_CANTOPEN when another file bears the name by now, or `first` reads a log that
+// was left. Returns an SQLite result code; the caller closes `*db` in any case.
+int store_connection_read_again(sqlite3 **db, sqlite3 *first);
+
 // Opens a segment that the link left, for the daemon to read; only the keeper may still write to
 // it. When all of it is in its main file, it is read without any lock, so that other processes'
 // locks are not in the way. Returns the same; SQLITE_BUSY at once when others' locks keep its log

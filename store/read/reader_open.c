@@ -17,8 +17,6 @@
 #include "store/segment/store_id.h"
 #include "store/value/codes.h"
 
-#define CACHE_KIB "1024"
-
 static const char *sentence_of(int r) {
     switch (r) {
     case STORE_FOREIGN:
@@ -145,7 +143,7 @@ int store_reader_connect(struct store_reader *reader) {
     if (rc == SQLITE_OK) {
         sqlite3_extended_result_codes(reader->db, 1);
         sqlite3_busy_timeout(reader->db, STORE_BUSY_MS);
-        rc = store_sql_exec(reader->db, "PRAGMA cache_size = -" CACHE_KIB);
+        rc = store_sql_exec(reader->db, "PRAGMA cache_size = -" STORE_READ_CACHE_KIB);
         rc = rc ?: inspect(reader, &version, &result);
     }
     return rc != SQLITE_OK         ? store_reader_result(reader, rc)

@@ -12,6 +12,8 @@
 #include "store/read/read_event.h"
 #include "store/value/arena.h"
 
+#define STORE_READ_CACHE_KIB "1024" // of pages, of a connection
+
 enum store_read_stmt {
     STORE_READ_ROWS,
     STORE_READ_PROCESS,

@@ -4,6 +4,7 @@
 // a payload gets the next kind that holds it.
 #include "store/read/reader_tables.h"
 
+#include "store/db/connection.h"
 #include "store/read/reader_state.h"
 
 #define KINDS NVTXT_PAYLOAD_FLOAT
@@ -12,6 +13,11 @@
 struct sqlite3 *store_read_database(const struct store_reader *reader, bool *ours) {
     *ours = reader->ours;
     return reader->db;
+}
+
+int store_read_connect_again(const struct store_reader *reader, struct sqlite3 **db) {
+    int rc = store_connection_read_again(db, reader->db);
+    return rc ?: store_sql_exec(*db, "PRAGMA cache_size = -" STORE_READ_CACHE_KIB);
 }
 
 int store_read_result(struct store_reader *reader, int rc) {

@@ -17,6 +17,12 @@ int store_read_connect(struct store_reader **reader, const char *path, char *err
 // The connection, borrowed. `*ours`: a store; else the export of another program.
 struct sqlite3 *store_read_database(const struct store_reader *reader, bool *ours);
 
+// One more connection to the same file, for another thread that reads rows of events: those that
+// the file had when the first one opened it are the same there. Nobody waits for locks. The caller
+// closes `*db` in any case. Returns an SQLite result code; then the rows can be read with the first
+// one.
+int store_read_connect_again(const struct store_reader *reader, struct sqlite3 **db);
+
 // Translates an SQLite result code into a code of the store, with the sentence.
 int store_read_result(struct store_reader *reader, int rc);
 
