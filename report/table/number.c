@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Digits come from printf. Zeros are cut off at the end; commas are put in from the right, in
-// place.
+// Digits of whole numbers come from nvtxt_put_digits(), others from printf. Zeros are cut off at
+// the end; commas are put in from the right, in place.
 #include "report/table/number.h"
 
 #include <inttypes.h>
@@ -39,12 +39,19 @@ static size_t cut_zeros(char *text, size_t len, size_t least) {
     return len;
 }
 
+static size_t write_whole(char text[REPORT_NUMBER], bool is_negative, uint64_t value) {
+    text[0] = '-';
+    char *end = nvtxt_put_digits(text + is_negative, value);
+    *end = '\0';
+    return group_digits(text, (size_t)(end - text));
+}
+
 size_t report_number_uint(char text[REPORT_NUMBER], uint64_t value) {
-    return group_digits(text, (size_t)snprintf(text, REPORT_NUMBER, "%" PRIu64, value));
+    return write_whole(text, false, value);
 }
 
 size_t report_number_int(char text[REPORT_NUMBER], int64_t value) {
-    return group_digits(text, (size_t)snprintf(text, REPORT_NUMBER, "%" PRId64, value));
+    return write_whole(text, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
 static size_t write_decimals(char text[REPORT_NUMBER], double value, int decimals) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text goes character by character: each is copied, or something harmless is written for it.
+// Text goes character by character: each is copied, or something harmless is written for it. Most
+// are printable ASCII, of which a run is taken at once.
 #include "report/table/plain.h"
 
 #include <stdio.h>
@@ -17,9 +18,24 @@ static struct nvtxt_slice next_character(struct nvtxt_slice *text) {
     return character;
 }
 
+// The bytes at the beginning that stand for themselves, a character each; moves `text` on.
+static struct nvtxt_slice next_run(struct nvtxt_slice *text, size_t most) {
+    struct nvtxt_slice run = {text->data, 0};
+    while (run.len < text->len && run.len < most && run.data[run.len] >= ' ' &&
+           run.data[run.len] <= '~') {
+        run.len++;
+    }
+    text->data += run.len;
+    text->len -= run.len;
+    return run;
+}
+
 void report_plain_text(struct nvtxt_out *out, struct nvtxt_slice text) {
     while (text.len > 0) {
-        nvtxt_out_slice(out, next_character(&text));
+        nvtxt_out_slice(out, next_run(&text, SIZE_MAX));
+        if (text.len > 0) {
+            nvtxt_out_slice(out, next_character(&text));
+        }
     }
 }
 
@@ -27,7 +43,10 @@ void report_plain_text(struct nvtxt_out *out, struct nvtxt_slice text) {
 static size_t width_to(struct nvtxt_slice text, size_t most) {
     size_t width = 0;
     while (text.len > 0 && width < most) {
-        width += next_character(&text).len > 0;
+        width += next_run(&text, most - width).len;
+        if (text.len > 0 && width < most) {
+            width += next_character(&text).len > 0;
+        }
     }
     return width;
 }
@@ -51,7 +70,7 @@ size_t report_plain_name_cut(struct nvtxt_slice name, bool full, char note[REPOR
     struct nvtxt_slice rest = name;
     char digits[REPORT_NUMBER];
     *note = '\0';
-    if (full) {
+    if (full || name.len <= REPORT_PLAIN_NAME) { // a character has a byte, or more
         return name.len;
     }
     size_t colon = name.len > 0 && name.data[0] == ':'; // a name of the domain without one
