@@ -92,8 +92,10 @@ class Running:
         self.err.close()
 
     def stderr(self):
-        self.err.seek(0)
-        return self.err.read().decode(errors="replace")
+        """What it has said up to now. The place in the file is the program's, too: it is not moved,
+        else the program would write over what it had said before."""
+        descriptor = self.err.fileno()
+        return os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode(errors="replace")
 
     def say(self, text):
         self.process.stdin.write(text.encode() if isinstance(text, str) else text)

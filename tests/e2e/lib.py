@@ -97,6 +97,14 @@ def tell(process, number, has_heard):
         process.send_signal(number)
 
 
+def halt(process):
+    """Stops a program that the test has started; SIGCONT lets it go on. Returns when each of its
+    threads stands still: on a busy machine that may be some time after the signal."""
+    process.send_signal(signal.SIGSTOP)
+    how = os.WSTOPPED | os.WNOWAIT | os.WNOHANG
+    wait_for(lambda: os.waitid(os.P_PID, process.pid, how), "it stands still")
+
+
 def terminate(process):
     """Ends a program in order, else by force; returns its exit status."""
     tell(process, signal.SIGTERM, lambda: False)

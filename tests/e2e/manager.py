@@ -127,7 +127,8 @@ PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH, WALL = 0x4206, 0x4207, 17, 0x4000
 
 def thread_of(pid, name):
     for tid in os.listdir("/proc/%d/task" % pid):
-        with open("/proc/%d/task/%s/comm" % (pid, tid), encoding="utf-8") as file:
+        with contextlib.suppress(OSError), \
+                open("/proc/%d/task/%s/comm" % (pid, tid), encoding="utf-8") as file:  # it may have ended
             if file.read() == name + "\n":
                 return int(tid)
     return None

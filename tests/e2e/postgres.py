@@ -54,6 +54,15 @@ def place():
     return tempfile.gettempdir()
 
 
+def held_port():
+    """A socket of 127.0.0.1 that does not listen, and its port. For as long as the socket is open the
+    kernel gives the port to nobody who asks for any; a server that asks for this one gets it."""
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
+    holder.bind(("127.0.0.1", 0))
+    return holder, holder.getsockname()[1]
+
+
 def processes():
     """The parent of each process that has not ended."""
     found = {}
@@ -117,7 +126,7 @@ class Postgres:
             self.as_server = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
         self.folder = os.path.join(place(), "nvtxt-pg-" + uuid.uuid4().hex[:12])
         self.data = os.path.join(self.folder, "data")
-        self.tcp, self.port = tcp, 5432
+        self.tcp, self.port, self.holder = tcp, 5432, None
         self.settings, self.hba, self.init = list(settings), hba, list(init)
         self.database = "postgres"
         self.started = []  # its processes, one after the other; copies share them
@@ -139,6 +148,8 @@ class Postgres:
             self.askers.popitem()[1].close()
         if self.runs():
             self.stop()
+        if self.holder:
+            self.holder.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def make(self):
@@ -154,9 +165,7 @@ class Postgres:
         lines = ["listen_addresses = ''", "unix_socket_directories = '%s'" % self.folder,
                  "fsync = off", "shared_buffers = 32MB", "max_connections = 60", *self.settings]
         if self.tcp:
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                self.port = free.getsockname()[1]
+            self.holder, self.port = held_port()
             lines += ["listen_addresses = '127.0.0.1'", "port = %d" % self.port]
             self.env["PGPORT"] = str(self.port)
         with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="utf-8") as file:

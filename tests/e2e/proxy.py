@@ -39,14 +39,18 @@ class Proxy:
                                      daemon=True).start()
 
     def carry(self, source, target, up, state):
+        before = b""  # the end of the last piece: what is looked for may come in two
+
+        def comes(word):
+            return up and word in before[len(before) - len(word) + 1:] + data
         with contextlib.suppress(OSError):
             while True:
                 data = source.recv(65536)
                 while self.silent:
                     time.sleep(0.05)
-                if up and b".cursors SET segment = " in data:
+                if comes(b".cursors SET segment = "):
                     state["round"] = True
-                if up and b"Q\0\0\0\x0bCOMMIT\0" in data:
+                if comes(b"Q\0\0\0\x0bCOMMIT\0"):
                     state["commit"], state["round"] = state["round"], False
                 if not data:
                     break
@@ -54,7 +58,7 @@ class Proxy:
                     self.lose = False  # first: who sees it lost may ask for the next one at once
                     self.lost += 1
                     break
-                if up and self.word and self.word in data:
+                if self.word and comes(self.word):
                     self.said += 1
                     break
                 if up and self.cut is not None:
@@ -64,6 +68,7 @@ class Proxy:
                 if not up:
                     state["commit"] = False
                 target.sendall(data)
+                before = (before + data)[-100:]
         for end in (source, target):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)

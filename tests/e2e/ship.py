@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import tempfile
 
-from lib import DEADLINE, equal, program
+from lib import DEADLINE, equal, halt, program
 from postgres import cluster_folders
 
 ERROR = "nvtxt-ship: error: "
@@ -328,7 +328,7 @@ class Shipper:
     @contextlib.contextmanager
     def stopped(self):
         """It does nothing for as long as the context."""
-        self.process.send_signal(signal.SIGSTOP)
+        halt(self.process)
         yield
         self.process.send_signal(signal.SIGCONT)
 

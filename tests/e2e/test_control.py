@@ -298,7 +298,7 @@ def test_health_tells_what_was_lost():
         daemon.send(HEADER + 'SetFileDisplayName, "shown\x1b"\nMarker, 1, "a"\n')
         lib.equal(ctl(daemon, "health").stdout, "nothing was lost\n")
         lib.equal(daemon.control("status")["losses"], 0)
-        store = sqlite3.connect(daemon.store, isolation_level=None)
+        store = sqlite3.connect(daemon.store, isolation_level=None, timeout=lib.DEADLINE)
         store.execute("INSERT INTO NVTXT_LOSSES VALUES (1700000000000000000, 1, 42, 7, 'memory', 12)")
         store.execute("INSERT INTO NVTXT_LOSSES (reason) VALUES ('partial-line')")
         store.close()
@@ -316,7 +316,8 @@ def test_health_tells_what_was_lost():
 
 
 def note_losses(daemon, count):
-    with contextlib.closing(sqlite3.connect(daemon.store, isolation_level=None)) as store:
+    with contextlib.closing(sqlite3.connect(daemon.store, isolation_level=None,
+                                            timeout=lib.DEADLINE)) as store:
         store.execute("WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT ?) INSERT INTO "
                       "NVTXT_LOSSES SELECT i, 1, 1, 1, 'memory', 1 FROM n", (count,))
 

@@ -301,7 +301,7 @@ def test_what_nvtxt_ctl_refuses_by_itself():
 
 def test_a_daemon_that_does_not_answer_is_not_waited_for_longer_than_asked():
     with lib.Daemon() as daemon:
-        daemon.process.send_signal(signal.SIGSTOP)
+        lib.halt(daemon.process)
         try:
             error = ctl(daemon, "--timeout", "0.05", "status", status=69).stderr
         finally:
@@ -312,7 +312,7 @@ def test_a_daemon_that_does_not_answer_is_not_waited_for_longer_than_asked():
 
 def test_a_daemon_that_hangs_up_is_no_answer():
     with lib.Daemon() as daemon:
-        daemon.process.send_signal(signal.SIGSTOP)
+        lib.halt(daemon.process)
         asking = subprocess.Popen([lib.program("client", "nvtxt-ctl"), "--socket",
                                    daemon.control_socket, "status"], stderr=subprocess.PIPE)
         daemon.kill()

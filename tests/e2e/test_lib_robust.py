@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 from client import Folder
-from lib import DEADLINE, SANITIZERS, SHORT, Daemon, Skip, equal, program, run, wait_for
+from lib import DEADLINE, SANITIZERS, SHORT, Daemon, Skip, equal, halt, program, run, wait_for
 from lib_program import (NO_LEAKS, PATH, PATIENT, Program, dropped, needs_a_table_of_the_sender,
                          needs_threads_in_children, no_diagnostics, texts)
 
@@ -279,8 +279,7 @@ def test_a_flood_that_nothing_can_take_is_counted():
         with Program(daemon.socket, "pairs", 4, 0, 0, 1, NVTXT_RING="64K", NVTXT_WINDOW="1M") as program:
             program.line("started")
             wait_for(lambda: daemon.query("SELECT count(*) FROM NVTX_EVENTS")[0][0] > 1000, "events")
-            daemon.process.send_signal(signal.SIGSTOP)
-            os.sched_yield()
+            halt(daemon.process)
             daemon.process.send_signal(signal.SIGCONT)
             wait_for(lambda: daemon.query("SELECT count(*) FROM NVTXT_LOSSES")[0][0] > 0, "losses")
             lines = program.end()

@@ -5,7 +5,7 @@ import os
 import signal
 import socket
 
-from lib import DEADLINE, SANITIZERS, Daemon, equal, run, wait_for
+from lib import DEADLINE, SANITIZERS, Daemon, equal, halt, run, wait_for
 from lib_program import (NO_LEAKS, PATH, Program, dropped, needs_a_table_of_the_sender,
                          needs_threads_in_children, no_diagnostics, texts)
 
@@ -204,7 +204,7 @@ def test_without_a_daemon_the_end_waits_for_nothing():
 
 def test_a_stopped_daemon_holds_the_end_only_as_long_as_it_may():
     with Daemon() as daemon:
-        daemon.process.send_signal(signal.SIGSTOP)
+        halt(daemon.process)
         try:
             with Program(daemon.socket, "one", NVTXT_EXIT_WAIT="0.3") as program:
                 equal(program.end(), [])

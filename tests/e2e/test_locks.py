@@ -222,7 +222,7 @@ def test_a_start_after_a_kill_goes_on_beside_a_locked_segment():
 
 
 def test_a_start_waits_for_a_lock():
-    with Readable() as daemon:
+    with Readable("LockTimeout=600s\n") as daemon:
         daemon.mark("one")
         daemon.kill()
         segment = daemon.segment()

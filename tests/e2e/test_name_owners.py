@@ -476,9 +476,9 @@ def test_numbers_that_were_named_ahead_are_their_users_when_they_come():
 
 def test_an_old_connection_of_a_number_is_no_proof():
     with Shared() as daemon:
-        before = daemon.control("status")["connections"]
+        lib.wait_for(lambda: daemon.control("status")["connections"] == 0, "the probe is gone")
         first = Hello(daemon, FIRST)  # it says nothing, and its number is used by another then
-        lib.wait_for(lambda: daemon.control("status")["connections"] > before, "it is accepted")
+        lib.wait_for(lambda: daemon.control("status")["connections"] == 1, "it is accepted")
         first.end_process()
         send(daemon.socket, SECOND, about(USED + NAMES.format("own"), first.pid))
         daemon.ended(1)

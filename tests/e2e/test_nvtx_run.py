@@ -8,6 +8,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -301,14 +302,16 @@ def test_the_end_of_the_command_is_ours():
 
 
 def test_a_command_that_cannot_be_started_leaves_no_folder():
-    before = set(os.listdir("/dev/shm"))
-    with Daemon() as daemon, Folder() as folder:
+    with Daemon() as daemon, Folder() as folder, \
+            tempfile.TemporaryDirectory(prefix="nvtxtd-test-", dir="/dev/shm") as runtime:
         for args, status, why in ((["/gone/x"], 127, "No such file or directory"),
                                   ([folder.path], 126, "Permission denied")):
-            got = send(daemon, "--nvtx", "--", *args)
+            got = send(daemon, "--nvtx", "--", *args, env={"XDG_RUNTIME_DIR": runtime})
             equal(got, (status, "", "nvtxt-send: %s: %s\n" % (args[0], why)))
             equal(send(daemon, "--", *args), got)
-    equal({name for name in set(os.listdir("/dev/shm")) - before if name.startswith("nvtxt-run")}, set())
+        # It would be there: that of a command that can be started is.
+        left = send(daemon, "--nvtx", "--", "sh", "-c", 'dirname "$NVTXT_SPOOL"', env={"XDG_RUNTIME_DIR": runtime})
+        equal((left, os.listdir(runtime)), ((0, runtime + "\n", ""), []))
 
 
 def test_print_goes_through_a_shell_unchanged():

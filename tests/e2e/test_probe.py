@@ -35,6 +35,7 @@ def test_it_is_answered_by_a_welcome_and_the_end():
 
 def test_nothing_is_left_of_it():
     with Daemon() as daemon:
+        lib.wait_for(lambda: daemon.control("status")["connections"] == 0, "the probe of the start is gone")
         before = daemon.control("status")
         name = str(uuid.uuid4())
         for _ in range(3):

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-from lib import SANITIZERS, SHORT, TOP_BUILD, Daemon, Skip, equal, program, run, wait_for
+from lib import SANITIZERS, SHORT, TOP_BUILD, Daemon, Skip, equal, halt, program, run, wait_for
 from lib_program import dropped, texts
 from python_program import FORKS_AT_ANY_TIME, MODULES, SETTLED, Folder, events, run_python, start
 
@@ -457,7 +457,7 @@ def test_what_had_returned_is_stored_after_a_kill():
             said = ""
             while not said.endswith("!"):
                 said += process.stdout.read(1)
-            daemon.process.send_signal(signal.SIGSTOP)
+            halt(daemon.process)
             process.stdin.write("\n")
             process.stdin.flush()
             said += process.stdout.read(killed_after)

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from client import Fake, Folder, Running, contains, run_client, run_in_terminal, version_in
-from lib import DEADLINE, Daemon, equal, program, run, wait_for
+from lib import DEADLINE, Daemon, equal, halt, program, run, wait_for
 
 GOOD = 'Marker, %d, Manual, 7, 8, 1, Blue, "%s", 5\n'
 
@@ -203,7 +203,7 @@ def test_a_signal_ends_a_stream_in_order():
         with Daemon() as daemon, running(daemon) as client:
             client.say(marker(1, "a"))
             wait_for(lambda: texts(daemon) == ["a"], "it reads")
-            client.signal(signal.SIGSTOP)  # so that what it was told before waits in the pipe
+            halt(client.process)  # so that what it was told before waits in the pipe
             client.say(marker(2, "b") + marker(3, "c")[:-1])
             client.signal(number)
             client.signal(signal.SIGCONT)
@@ -630,7 +630,7 @@ def test_a_signal_does_not_wait_for_a_daemon_that_is_stopped():
     with Daemon() as daemon, running(daemon) as client:
         client.say(marker(1, "a"))
         wait_for(lambda: texts(daemon) == ["a"], "it reads")
-        daemon.process.send_signal(signal.SIGSTOP)
+        halt(daemon.process)
         try:
             client.say(marker(2, "b"))
             client.signal(signal.SIGINT)
@@ -645,7 +645,7 @@ def test_a_signal_at_the_end_of_a_stream_changes_nothing():
     with Daemon() as daemon, running(daemon) as client:
         client.say(marker(1, "a"))
         wait_for(lambda: texts(daemon) == ["a"], "it reads")
-        client.signal(signal.SIGSTOP)
+        halt(client.process)
         client.say(marker(2, "b")[:-1])
         client.close()
         client.signal(signal.SIGTERM)
@@ -667,7 +667,8 @@ def test_a_file_that_a_signal_cuts_short_ends_with_a_whole_line():
 
 def test_a_file_that_a_signal_cuts_short_is_not_done():
     with Fake() as fake, Folder() as folder:
-        path = folder.write("big", "x = 1\n" + ("x" * 99 + "\n") * 400000)
+        # Long lines: what is on its way has to be read before the 5 s after a signal are over.
+        path = folder.write("big", "x = 1\n" + ("x" * 3999 + "\n") * 10000)
         with running(fake, path, path) as client, fake.accept(welcome=0) as peer:
             peer.lines(10)
             client.signal(signal.SIGINT)

@@ -230,8 +230,8 @@ def test_a_shipper_that_follows_says_what_went():
                     daemon.send(marker(text))
                 remove(*daemon.segments()[1:3])
             arrived(server, ["a", "d"])
-            said = shipper.said()
-        equal("2 rows from segment 1 on were removed before they were shipped" in said, True, said)
+            wait_for(lambda: "2 rows from segment 1 on were removed before they were shipped" in shipper.said(),
+                     "it says so")
         equal(server.one("SELECT lost FROM nvtxt.fleet"), "2")
 
 

@@ -2,12 +2,20 @@
 """One of several shippers ships a store: who has the lease, and how it is given back."""
 import contextlib
 import os
+import re
 import subprocess
 
 from following import arrived, connected, disconnect, fleet, proxied, texts, waiting
 from lib import DEADLINE, equal, run, wait_for
 from postgres import one_server
 from ship import Shipper, good, marker, refused, snapshot
+
+
+def seen_now(said):
+    """A holder was seen a moment ago: 0 s, or what a busy machine adds to that; not an hour, nor since
+    another time."""
+    found = re.search(r", seen (\d+) s ago", said)
+    equal(found is not None and int(found.group(1)) < 30, True, said)
 
 
 def test_one_of_several_ships():
@@ -28,7 +36,7 @@ def test_one_of_several_ships():
             good("--once", *args)  # it waits for nothing: the holder is known to be gone
         # A holder elsewhere is waited for.
         server.rows("UPDATE nvtxt.cursors SET shipper = 'm:b:1:2:3', seen = clock_timestamp()")
-        refused(75, "by process 2, seen 0 s ago", "--once", *args)
+        seen_now(refused(75, "by process 2, seen ", "--once", *args))
         server.rows("UPDATE nvtxt.cursors SET seen = seen + interval '1 h'")  # by another clock
         refused(75, "by process 2, seen 0 s ago", "--once", *args)
         server.rows("UPDATE nvtxt.cursors SET seen = seen - interval '1 h 31 s'")
@@ -102,8 +110,8 @@ def test_the_lease_is_not_taken_from_one_who_is_amid_its_rows():
                 wait_for(lambda: len(waiting(server)) == 2, "the second waits for the lease")
                 let_go()
                 equal(second.process.wait(DEADLINE), 75, second.said())
-                equal("by process %d, seen 0 s ago" % first.process.pid in second.said(), True,
-                      second.said())
+                equal("by process %d, seen " % first.process.pid in second.said(), True, second.said())
+                seen_now(second.said())
         equal(texts(server), ["a", "b"])
 
 

@@ -12,7 +12,7 @@ import tempfile
 
 from client import run_client
 from lib import DEADLINE, Daemon, Skip, equal, run, wait_for
-from postgres import Postgres, database
+from postgres import Postgres, database, held_port
 from ship import HEAD, Shipper, compare_store, good, marker, refused, run_ship
 
 
@@ -112,9 +112,7 @@ def test_a_pooler_in_transaction_mode_stands_between():
     with database() as server, Daemon() as daemon, \
             tempfile.TemporaryDirectory(prefix="nvtxt-pool-") as folder:
         good("init", "--target", server.target())
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        holder, port = held_port()
         os.chmod(folder, 0o777)
         config = os.path.join(folder, "ini")
         with open(config, "w", encoding="utf-8") as file:
@@ -147,6 +145,7 @@ def test_a_pooler_in_transaction_mode_stands_between():
         finally:
             pool.terminate()
             pool.wait()
+            holder.close()
 
 
 def test_twenty_ship_at_once_into_one_server():

@@ -235,7 +235,8 @@ def test_a_host_that_waits_holds_up_no_other():
                 wait_for(lambda: locked(server), "the host waits")
                 row = int(server.one(slowest))
                 wait_for(lambda: int(server.one(slowest)) > row + 40, "all others ship")
-                equal(len(locked(server)), 1)
+                # Others may wait for a moment, as for room in a table.
+                wait_for(lambda: len(locked(server)) == 1, "it is the only one")
             equal(ended(shipper)["missing_rows"], 0)
         each_row_is_there_once(server)
 

@@ -302,7 +302,7 @@ def test_what_does_not_agree_is_found():
             session.send(STORY)
             session.ack(13)
             for sql, word in faults.items():
-                store = sqlite3.connect(daemon.store, isolation_level=None)
+                store = sqlite3.connect(daemon.store, isolation_level=None, timeout=lib.DEADLINE)
                 store.execute("CREATE TABLE IF NOT EXISTS undo (sql)")
                 names = [name for name, in store.execute("SELECT name FROM sqlite_master WHERE"
                                                          " type = 'table' AND name <> 'undo'")]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """nvtxt-send --spool and --resume: whatever dies, each line takes effect exactly once."""
+import contextlib
 import fcntl
 import json
 import os
@@ -13,9 +14,10 @@ import termios
 import threading
 
 from client import Fake, Folder, Running, contains, run_client
-from lib import DEADLINE, SANITIZERS, WRAPPER, Daemon, Skip, equal, program, run, wait_for
+from lib import DEADLINE, SANITIZERS, WRAPPER, Daemon, Skip, equal, halt, program, run, wait_for
 
-HEADS = 80 + 12  # bytes of a segment before its first line
+HEAD = 80  # bytes of a segment before its first record
+HEADS = HEAD + 12  # ... before its first line
 HEADER = "@Marker, Time, Message\n"
 
 
@@ -58,22 +60,31 @@ def full_listener(path):
     return listener, client
 
 
+def bytes_of_lines(path):
+    """Those of a segment's whole records, without their heads: an input comes in any number of them."""
+    total, at = 0, HEAD
+    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+        end = os.fstat(file.fileno()).st_size
+        while at + 12 <= end:
+            size = int.from_bytes(os.pread(file.fileno(), 4, at), "little")
+            at += 12 + size
+            total += size if at <= end else 0
+    return total
+
+
 def spooled_bytes(folder, least):
     """Waits until the segments hold lines of so many bytes."""
-    def size():
-        try:
-            names = os.listdir(folder.name("spool"))
-        except FileNotFoundError:
-            return False
-        total = 0
-        for name in names:
-            if name.endswith(".segment"):
-                try:
-                    total += os.stat(os.path.join(folder.name("spool"), name)).st_size - HEADS
-                except FileNotFoundError:
-                    pass
-        return total >= least
-    wait_for(size, "%d bytes are in the spool" % least)
+    wait_for(lambda: os.path.isdir(folder.name("spool"))
+             and sum(map(bytes_of_lines, segments(folder))) >= least,
+             "%d bytes are in the spool" % least)
+
+
+def size_of(path):
+    """0 when the sender has removed it."""
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0
 
 
 def segments(folder):
@@ -543,8 +554,7 @@ def test_a_full_spool_holds_input_up_and_goes_on():
                     equal(line, "z" * 99)
                     taken += 1
                     if taken % 10000 == 0:
-                        total = sum(os.stat(name).st_size for name in segments(folder)
-                                    if os.path.exists(name))
+                        total = sum(map(size_of, segments(folder)))
                         assert total <= 4 << 20, total
                         peer.ack(taken)
                 equal(taken, 300000)
@@ -868,7 +878,7 @@ def test_a_signal_leaves_what_was_read_in_the_spool():
     with Folder() as folder, spooling(folder.name("none"), folder) as client:
         client.say("1\n2\n")
         spooled_bytes(folder, 4)
-        client.signal(signal.SIGSTOP)
+        halt(client.process)
         client.say("3\n4")  # waits in the pipe; half a line is none
         client.signal(signal.SIGTERM)
         client.signal(signal.SIGCONT)

@@ -45,9 +45,6 @@ class Tail:
     def messages(self, count):
         return [json.loads(self.line())["message"] for _ in range(count)]
 
-    def is_stopped(self):
-        return os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOWAIT | os.WNOHANG)
-
     def end(self, status, number=None):
         if number:
             self.process.send_signal(number)
@@ -258,8 +255,7 @@ def test_tail_goes_on_in_the_next_segment():
         with Tail(daemon, "--json") as tail:
             lib.equal(tail.messages(1), ["a"])
             daemon.control("rotate")
-            tail.process.send_signal(signal.SIGSTOP)
-            lib.wait_for(tail.is_stopped, "it is stopped")
+            lib.halt(tail.process)
             daemon.send(marks("b"))
             daemon.control("rotate")
             daemon.send(marks("c"))
@@ -299,8 +295,7 @@ def test_tail_says_what_it_passed_over():
             lib.equal(tail.messages(1), ["ab"])
             assert text.line() and text.line()
             for one in (tail, text):
-                one.process.send_signal(signal.SIGSTOP)
-                lib.wait_for(one.is_stopped, "it is stopped")
+                lib.halt(one.process)
             daemon.send(marks(*["m"] * 120000))
             told = daemon.control("events", after="1:1", limit=1)
             lib.equal((told["skipped"], told["cursor"]), (110000, "1:110002"))

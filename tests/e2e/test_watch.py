@@ -173,7 +173,7 @@ def test_a_file_that_is_written_anew_over_its_old_size_is_noticed():
         daemon.write("a.nvtxt", HEAD + marker("one"))
         daemon.has("one")
         text = HEAD + marker("two") + marker("three")
-        daemon.process.send_signal(signal.SIGSTOP)
+        lib.halt(daemon.process)
         try:
             daemon.write("a.nvtxt", text)
         finally:
@@ -188,7 +188,7 @@ def test_a_file_that_is_replaced_is_read_to_its_end_first():
         daemon.has("one")
         with open(daemon.path("new"), "w", encoding="utf-8") as file:
             file.write(HEAD + marker("new"))
-        daemon.process.send_signal(signal.SIGSTOP)
+        lib.halt(daemon.process)
         try:
             daemon.append("a.nvtxt", marker("two") + "Marker, 9, 7, 'three'")
             os.rename(daemon.path("new"), daemon.path("a.nvtxt"))
@@ -549,7 +549,7 @@ def test_events_that_the_kernel_dropped_cost_no_line():
             file.write(HEAD)
             file.flush()
         wait_for(lambda: len(daemon.places()) == 2, "both are followed")
-        daemon.process.send_signal(signal.SIGSTOP)
+        lib.halt(daemon.process)
         try:
             for i in range(most + 10):
                 os.write(files[i % 2].fileno(), b"\n")
