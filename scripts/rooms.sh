@@ -22,7 +22,7 @@ test_programs() {
 
 # test_scripts: prints all other tests.
 test_scripts() {
-    sed -n 's/^\(python\|serial\|script\|unbuilt\|waiting\)_tests += *//p' "$top"/tests/*.mk |
+    sed -n 's/^\(python\|serial\|script\|unbuilt\|waiting\|later\)_tests += *//p' "$top"/tests/*.mk |
         tr -s ' ' '\n' | LC_ALL=C sort -u
 }
 

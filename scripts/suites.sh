@@ -12,11 +12,12 @@ need_for_tests() { # need_for_tests PACKAGE...: these and the usual ones
 }
 
 # Builds take less time with -g1, which still names lines, and those of the sanitizers with -O1; their
-# programs run as fast. The one thread of nvtxt-report is looked at by scripts/check-full, and
+# programs run as fast. A case of a unit program is a fork there, and no program that starts anew with
+# the sanitizer: that halves the time, and leaks of a case are found. The one thread of nvtxt-report is looked at by scripts/check-full, and
 # nvtxt-ship has none.
 asan_suite() { # asan_suite TITLE TARGET. Programs that need not be moved start faster.
     suite "$1" asan "$2" --enable-sanitizers=address,undefined --enable-werror 'CFLAGS=-O1 -g1' \
-        LDFLAGS=-no-pie
+        LDFLAGS=-no-pie "CRITERION_CFLAGS=-I$top/tests/unit/plain" CRITERION_LIBS=-lm
 }
 
 # One build, with the sanitizers that find most: all tests that do not wait, and of each kind one.
@@ -42,10 +43,28 @@ demo() {
     done
 }
 
+tsan_suite() {
+    suite 'ThreadSanitizer' tsan check --enable-sanitizers=thread --disable-report --with-libpq=no \
+        'CFLAGS=-O1 -g1'
+}
+
+# scripts/check-full: every test whole.
 suites() {
     suite 'plain build' test check --enable-werror 'CFLAGS=-O2 -g1'
     asan_suite 'AddressSanitizer and UndefinedBehaviorSanitizer' check
-    suite 'ThreadSanitizer' tsan check --enable-sanitizers=thread --disable-report --with-libpq=no \
-        'CFLAGS=-O1 -g1'
+    tsan_suite
+    one 'demo' "$build_root/demo.log" demo
+}
+
+# scripts/test --all: each test runs once at least. What a sanitizer build runs, the plain build runs as
+# well only if it is whole there alone (whole_tests in tests/Makefile.am), and what has a short form runs
+# that under sanitizers. scripts/check-full runs the whole suite plain.
+all_suites() {
+    suite 'plain build' test check-plain --enable-werror 'CFLAGS=-O2 -g1'
+    NVTXT_TEST_SHORT=1
+    export NVTXT_TEST_SHORT
+    asan_suite 'AddressSanitizer and UndefinedBehaviorSanitizer' check
+    tsan_suite
+    unset NVTXT_TEST_SHORT
     one 'demo' "$build_root/demo.log" demo
 }

@@ -11,3 +11,4 @@ helper_programs += nvtx/run_client
 nvtx_run_client_LDADD = $(lib_shared)
 nvtx_run_client_LDFLAGS = $(lib_shared_ldflags)
 python_tests += e2e/test_nvtx_run.py
+whole_tests += e2e/test_nvtx_run.py

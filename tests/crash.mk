@@ -6,7 +6,9 @@ python_tests += crash/watched.py
 # A library that records calls; it and a sanitizer's do not go together.
 EXTRA_DIST += crash/record_io.c crash/io_log.py crash/disk.py
 serial_tests += crash/order.py
+whole_tests += crash/order.py
 serial_tests += crash/power.py
+whole_tests += crash/power.py
 if !SANITIZE
 check_DATA += crash/record_io.so
 crash/record_io.so: crash/record_io.c

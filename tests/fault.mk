@@ -26,6 +26,7 @@ EXTRA_DIST += crash/recorder.py
 EXTRA_DIST += crash/soak.py
 python_tests += crash/acks.py
 python_tests += crash/points.py
+whole_tests += crash/points.py
 python_tests += fault/test_memory.py
 python_tests += fault/test_clock.py
 python_tests += fault/test_enospc.py

@@ -10,6 +10,7 @@ serial_tests += golden/test_plain.py
 serial_tests += golden/test_send.py
 serial_tests += golden/test_split.py
 serial_tests += golden/test_watch.py
+whole_tests += $(sampled_tests)
 sampled_tests = golden/test_check.py golden/test_export.py golden/test_import.py golden/test_lines.py \
 	golden/test_send.py golden/test_split.py
 helper_programs += golden/interp_dump

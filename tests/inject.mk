@@ -62,8 +62,11 @@ check_DATA += $(nvtx_data)
 MOSTLYCLEANFILES += $(nvtx_data)
 
 python_tests += e2e/test_inject.py
+whole_tests += e2e/test_inject.py
 python_tests += e2e/test_inject_chain.py
+whole_tests += e2e/test_inject_chain.py
 serial_tests += e2e/test_inject_library.py
+whole_tests += e2e/test_inject_library.py
 
 inject_ldadd = $(inject_core) $(lib_core) $(LDADD)
 unit_programs += unit/test_inject_text unit/test_pairs

@@ -26,6 +26,7 @@ nvtx_abi_ext_compare_CPPFLAGS = $(nvtx_calls_real_CPPFLAGS)
 nvtx_abi_ext_compare_LDADD = -ldl
 endif
 python_tests += e2e/test_inject_ext.py
+whole_tests += e2e/test_inject_ext.py
 plain_programs += plain/ext_threads
 plain_ext_threads_LDADD = $(injext_ldadd)
 serial_programs += fault/ext_faults

@@ -9,6 +9,7 @@ unit_test_options_LDADD = $(core_ldadd)
 unit_programs += unit/test_api
 unit_test_api_LDADD = $(core_ldadd)
 serial_tests += e2e/test_examples.py
+whole_tests += e2e/test_examples.py
 unit_programs += unit/test_record
 unit_test_record_LDADD = $(core_ldadd)
 unit_programs += unit/test_ring

@@ -8,9 +8,12 @@ nvtx_lib_handler_LDADD = $(lib_shared)
 nvtx_lib_handler_LDFLAGS = $(lib_shared_ldflags)
 EXTRA_DIST += e2e/lib_program.py
 python_tests += e2e/test_lib_send.py
+whole_tests += e2e/test_lib_send.py
 python_tests += e2e/test_lib_robust.py
+whole_tests += e2e/test_lib_robust.py
 EXTRA_DIST += e2e/python_program.py nvtx/later.c
 python_tests += e2e/test_python.py e2e/test_python_nvtx.py
+whole_tests += e2e/test_python.py
 if !SANITIZE
 check_DATA += nvtx/later.so
 nvtx/later.so: nvtx/later.c

@@ -43,6 +43,14 @@ for room in $(sed -n 's/^\([a-z][a-z_/]*\):.*|.*/\1/p' "$top/tests/rooms"); do
 done >"$work/said"
 is_empty "each room has a test"
 
+# What looks whether there is a sanitizer, or whether it is to be short, is whole in a plain build only.
+list_of() { sed -n "s/^\($1\) += *//p" "$top"/tests/*.mk | tr ' ' '\n' | grep '/'; }
+list_of 'whole_tests\|waiting_tests\|later_tests\|unbuilt_tests\|script_tests' >"$work/plain"
+list_of 'python_tests\|serial_tests' | sort -u | grep -vxF -f "$work/plain" | while read -r test; do
+    ! grep -lE '\b(SANITIZERS|SHORT)\b|io_log' "$top/tests/$test"
+done >"$work/said"
+is_empty "scripts/test --all runs the whole of each test"
+
 has() { # has ROOM TEST TEXT
     tests_of "$1" >"$work/said"
     grep -qxF -e "$2" "$work/said"

@@ -8,7 +8,7 @@ valgrind = valgrind -q --vgdb=no --error-exitcode=9 --leak-check=full --num-call
 	--suppressions=$(abs_srcdir)/valgrind.supp --log-file=%q{NVTXT_TEST_FINDINGS}/%p
 
 # The longest first.
-VALGRIND_TESTS = $(python_tests) $(serial_tests) $(plain_programs) $(serial_programs) \
+VALGRIND_TESTS = $(python_tests) $(serial_tests) $(later_tests) $(plain_programs) $(serial_programs) \
 	$(fuzz_programs) $(unit_programs)
 
 check-valgrind: plain-criterion $(check_PROGRAMS)

@@ -116,7 +116,7 @@ def test_handlers_that_interrupt_malloc_break_nothing():
     needs_handlers_of_the_kernel()
     with Folder() as folder:
         for runs, threads, parent_records in ((60, 0, 0), (30, 3, 0), (40, 0, 1)):
-            runs = runs // 4 if SHORT else runs
+            runs = runs // 4 if SHORT or SANITIZERS else runs
             done = subprocess.run([HANDLER, "storm", *map(str, (runs, threads, parent_records))],
                                   env={**os.environ, **PATIENT, **NO_LEAKS,
                                        "NVTXT_SOCKET": folder.name("none")},

@@ -7,6 +7,7 @@
 // a further folder, from the top one on, as NVTXT_REPLAY_ALSO.
 #pragma once
 
+#define CR_NO_MAIN // see tests/unit/plain/criterion/criterion.h
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

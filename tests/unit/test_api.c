@@ -42,6 +42,7 @@ static void read_window(void) {
     struct nvtxt_source_config config = {
         .limits = NVTXT_LIMITS_DEFAULT, .escapes = true, .nvtx = true};
     config.default_pid = (uint32_t)getpid();
+    nvtxt_interp_free(kit.interp); // of the window that was read before
     kit.interp = nvtxt_interp_new(&config);
     cr_assert_not_null(kit.interp);
     uint64_t passes = atomic_load(&life_sender.passes) + 2;

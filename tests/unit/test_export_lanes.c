@@ -254,7 +254,8 @@ static void replay(const struct written *edges, size_t count, unsigned lane,
                 open[depth++] = edges[i].range;
             } else {
                 cr_assert_gt(depth, 0);
-                cr_assert_eq(ranges[open[--depth]].end, now, "range %d", open[depth]);
+                depth--;
+                cr_assert_eq(ranges[open[depth]].end, now, "range %d", open[depth]);
             }
         }
     }
