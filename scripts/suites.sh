@@ -12,12 +12,11 @@ need_for_tests() { # need_for_tests PACKAGE...: these and the usual ones
 }
 
 # Builds take less time with -g1, which still names lines, and those of the sanitizers with -O1; their
-# programs run as fast. A case of a unit program is a fork there, and no program that starts anew with
-# the sanitizer: that halves the time, and leaks of a case are found. The one thread of nvtxt-report is looked at by scripts/check-full, and
-# nvtxt-ship has none.
+# programs run as fast. nvtxt-report in ThreadSanitizer is left to scripts/check-full, and nvtxt-ship has
+# no threads.
 asan_suite() { # asan_suite TITLE TARGET. Programs that need not be moved start faster.
     suite "$1" asan "$2" --enable-sanitizers=address,undefined --enable-werror 'CFLAGS=-O1 -g1' \
-        LDFLAGS=-no-pie "CRITERION_CFLAGS=-I$top/tests/unit/plain" CRITERION_LIBS=-lm
+        LDFLAGS=-no-pie
 }
 
 # One build, with the sanitizers that find most: all tests that do not wait, and of each kind one.
