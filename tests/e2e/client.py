@@ -125,6 +125,13 @@ def run_client(name, *args, stdin="", cwd=None, env=None):
             done.stderr.decode(errors="replace"))
 
 
+def patience(daemon, args=()):
+    """For who sends what a command does: else a daemon that a busy machine holds up for 5 s is given up
+    after the command's end. One that is not there is not waited for."""
+    is_there = daemon.process and daemon.process.poll() is None
+    return ("--timeout", "60") if is_there and "--timeout" not in args else ()
+
+
 def small_files():
     """For preexec_fn: the program can write ten bytes into a file, as on a disk that is full."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))

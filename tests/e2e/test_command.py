@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from client import ENV, Fake, Folder, Running, contains, run_client
+from client import ENV, Fake, Folder, Running, contains, patience, run_client
 from lib import DEADLINE, Daemon, LockedStore, equal, program, run, wait_for
 
 GREEN, RED, DARK_RED = 0xff008000, 0xffff0000, 0xff8b0000
@@ -23,7 +23,7 @@ def send(socket, *args, stdin=b"", **more):
 
 
 def shell(daemon, script, *options, **more):
-    return send(daemon.socket, *options, "--", "sh", "-c", script, **more)
+    return send(daemon.socket, *patience(daemon), *options, "--", "sh", "-c", script, **more)
 
 
 def running(socket, *args):

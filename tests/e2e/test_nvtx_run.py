@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 
-from client import ENV, Folder, contains, run_client
+from client import ENV, Folder, contains, patience, run_client
 from lib import (DEADLINE, SANITIZERS, SHORT, TOP_BUILD, WRAPPER, Daemon, Skip, equal, program, run,
                  wait_for)
 
@@ -52,8 +52,9 @@ def texts(daemon, kind=MARKS):
         " WHERE eventType = ?", kind))
 
 
-def send(daemon, *args, env=None, socket=None, **more):
-    done = subprocess.run([SEND, "--socket", socket or daemon.socket, *args], stdin=subprocess.DEVNULL,
+def send(daemon, *args, env=None, socket=None, patient=True, **more):
+    waits = patience(daemon, args) if patient else ()
+    done = subprocess.run([SEND, "--socket", socket or daemon.socket, *waits, *args], stdin=subprocess.DEVNULL,
                           env={**ENV, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           timeout=DEADLINE, **more)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
@@ -394,7 +395,7 @@ def test_a_daemon_that_is_stopped_is_waited_for_once():
             words = spool and spool + [place.spool]
             script = 'kill -STOP $2; exec "$0" "$1" 1 10 kill'
             status, _, err = send(daemon, "--nvtx", *words, "--", "sh", "-c", script, CLIENT, place.notes,
-                                  str(daemon.process.pid))
+                                  str(daemon.process.pid), patient=False)
             daemon.process.send_signal(signal.SIGCONT)
             equal((status, err.count("giving up on"), err.count("--resume")), (-9, 0, 1), err)
             left = re.search("'nvtxt-send --resume ([^']*)'", err).group(1)

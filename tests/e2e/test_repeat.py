@@ -6,14 +6,14 @@ import signal
 import statistics
 import subprocess
 
-from client import ENV, Folder, Running, contains, run_client
+from client import ENV, Folder, Running, contains, patience, run_client
 from lib import DEADLINE, Daemon, Skip, equal, program, run, wait_for
 
 UNITS = {"s": 1e9, "ms": 1e6, "µs": 1e3}
 
 
 def send(daemon, *args, **more):
-    return run_client("nvtxt-send", "--socket", daemon.socket, *args, **more)
+    return run_client("nvtxt-send", "--socket", daemon.socket, *patience(daemon), *args, **more)
 
 
 def runs(daemon, columns="text"):

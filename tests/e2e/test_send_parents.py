@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 
-from client import ENV, Fake, Folder, Running, contains, run_client
+from client import ENV, Fake, Folder, Running, contains, patience, run_client
 from lib import DEADLINE, Daemon, Skip, equal, program, run, wait_for
 from lib_program import NO_LEAKS, PATH, PATIENT, needs_threads_in_children
 from python_program import run_python
@@ -19,7 +19,7 @@ SEND = program("client", "nvtxt-send")
 def send(daemon, *args, parent=ABOVE, **more):
     """Exit status and stderr of nvtxt-send under a parent."""
     env = {"NVTXT_SOCKET": daemon.socket, **({"NVTXT_PARENT": parent} if parent else {})}
-    code, _, err = run_client("nvtxt-send", *args, env=env, **more)
+    code, _, err = run_client("nvtxt-send", *patience(daemon, args), *args, env=env, **more)
     return code, err
 
 
@@ -187,10 +187,14 @@ def test_files_of_a_command_have_its_run_as_parent_also_when_they_are_sent_later
 
 def test_the_run_of_a_killed_sender_is_known_by_its_session():
     with Daemon() as daemon, Folder() as folder:
-        script = "%s --mark m --name inner; kill -9 $PPID; %s --mark m --name after" % (SEND, SEND)
-        code, _ = send(daemon, "--range", "middle", "--name", "middle", "--", "sh", "-c",
-                       script + "; touch " + folder.name("done"))
-        equal(code, -signal.SIGKILL)
+        script = ("while [ ! -e %s ]; do sleep 0.05; done; %s --mark m --name inner; kill -9 $PPID; "
+                  "%s --mark m --name after; touch %s" % (folder.name("go"), SEND, SEND, folder.name("done")))
+        with Running("nvtxt-send", "--range", "middle", "--name", "middle", "--", "sh", "-c", script,
+                     env={"NVTXT_SOCKET": daemon.socket, "NVTXT_PARENT": ABOVE}) as middle:
+            wait_for(lambda: daemon.query("SELECT 1 FROM NVTXT_SOURCES WHERE name = 'middle'"),
+                     "the daemon knows it")
+            folder.write("go", "")
+            equal(middle.wait(), -signal.SIGKILL)
         wait_for(lambda: os.path.exists(folder.name("done")), "what it had started has ended")
         found = parents(daemon)
         equal((found["middle"], found["inner"]), (ABOVE, found["after"]))
@@ -268,7 +272,7 @@ def clean():
 
 
 def build(daemon, folder, *command):
-    done = subprocess.run([SEND, "--socket", daemon.socket, "--steps", "--", *command],
+    done = subprocess.run([SEND, "--socket", daemon.socket, *patience(daemon), "--steps", "--", *command],
                           cwd=folder.path, env={**clean(), "NVTXT_PARENT": ABOVE}, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=DEADLINE)
     equal(done.returncode, 0, done.stdout.decode())

@@ -11,7 +11,7 @@ import stat
 import subprocess
 import uuid
 
-from client import Fake, Folder, Running, contains, run_client
+from client import Fake, Folder, Running, contains, patience, run_client
 from lib import Daemon, equal, run, wait_for
 
 VARIABLE = "NSIGHT_ANALYSIS_SESSION_OUTPUT_PATH"
@@ -47,7 +47,7 @@ class Job(Folder):
         return sorted(os.listdir(self.tmp))
 
     def send(self, place, *words, command=None, **more):
-        return run_client("nvtxt-send", "--socket", place.socket, *words, "--",
+        return run_client("nvtxt-send", "--socket", place.socket, *patience(place), *words, "--",
                           *(command or [*COPY, self.files]), env=self.env, **more)
 
     def running(self, path, *words, command=None):

@@ -7,14 +7,14 @@ import shutil
 import signal
 import subprocess
 
-from client import ENV, Folder, contains, run_client
+from client import ENV, Folder, contains, patience, run_client
 from lib import DEADLINE, Daemon, Skip, equal, program, run, wait_for
 
 GREEN, RED, DARK_RED = 0xff008000, 0xffff0000, 0xff8b0000
 
 
 def send(daemon, *args, **more):
-    return run_client("nvtxt-send", "--socket", daemon.socket, *args, **more)
+    return run_client("nvtxt-send", "--socket", daemon.socket, *patience(daemon), *args, **more)
 
 
 def marks(daemon, columns):
@@ -143,7 +143,7 @@ def have_make():
 
 def make(daemon, folder, *args, steps=True, **env):
     """(exit status, stdout, stderr) of make in the folder, with --steps or by itself."""
-    head = [program("client", "nvtxt-send"), "--socket", daemon.socket, "--steps", "--"]
+    head = [program("client", "nvtxt-send"), "--socket", daemon.socket, *patience(daemon), "--steps", "--"]
     done = subprocess.run((head if steps else []) + ["make", *args], cwd=folder.path,
                           env={**clean(), **env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=DEADLINE)
