@@ -105,7 +105,8 @@ static int open_parts(struct store *store) {
     store_catalog_init(&store->catalog, &store->txn, &store->names);
     store_sessions_init(&store->sessions, &store->txn, &store->domains);
     store_files_init(&store->files, &store->txn);
-    return store_bulk_init(&store->bulk, &store->txn, &store->intern);
+    return store->options.read_only ? SQLITE_OK
+                                    : store_bulk_init(&store->bulk, &store->txn, &store->intern);
 }
 
 static void free_store(struct store *store) {
@@ -261,6 +262,7 @@ static int begin(struct store *store) {
         return rc;
     }
     store_wal_checkpoint_if_due(&store->wal);
+    store_event_pages_begin(&store->bulk.pages);
     return run_statement(store, BEGIN);
 }
 
@@ -330,6 +332,10 @@ int store_write(struct store *store, struct store_batch *batch) {
     rc = rc ?: store_files_write(&store->files, batch);
     store->failed = store_translate(store, rc, "write to");
     return store->failed;
+}
+
+bool store_is_full(const struct store *store) {
+    return store_event_pages_full(&store->bulk.pages);
 }
 
 static int write_batch_row(struct store *store) {

@@ -43,10 +43,12 @@ const char *store_error(const struct store *store); // sentence of the last fail
 // side counts on from it.
 int64_t store_next_source_id(const struct store *store);
 
-// ---- Transactions: begin, write any number of batches, commit or roll back --------------------
+// ---- Transactions: begin, write batches, commit or roll back ------------------------------------
 
 int store_begin(struct store *store);
 int store_write(struct store *store, struct store_batch *batch);
+// True when the transaction has as many batches as it should: commit it.
+bool store_is_full(const struct store *store);
 // Commits with one NVTXT_BATCHES row for the events of the transaction (none when it had none).
 int store_commit(struct store *store);
 void store_rollback(struct store *store); // forgets cached ids as well; fine without a transaction

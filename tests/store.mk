@@ -3,6 +3,7 @@
 EXTRA_DIST += unit/failing_calls.h unit/follow_kit.h unit/store_kit.h
 unit_programs += unit/test_batch
 unit_programs += unit/test_bulk
+unit_programs += unit/test_event_pages
 unit_programs += unit/test_intern
 unit_programs += unit/test_schema
 unit_programs += unit/test_store

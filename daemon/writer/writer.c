@@ -416,7 +416,8 @@ static void *run_writer(void *context) {
             return NULL;
         }
         if (writer->held_bytes >= writer->commit_bytes ||
-            (writer->in_transaction && rotate_is_full(&writer->rotate, writer->store))) {
+            (writer->in_transaction &&
+             (store_is_full(writer->store) || rotate_is_full(&writer->rotate, writer->store)))) {
             commit(writer);
         }
     }

@@ -288,7 +288,9 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
     if (r != STORE_DONE) {
         return r;
     }
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    // The name of the database of batches is a URI (store/write/event_pages.h).
+    int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_URI;
     const char *vfs = options->keeps_lock ? store_writelock_vfs() : NULL;
     int rc = options->read_only            ? store_connection_read(db, path)
              : options->keeps_lock && !vfs ? SQLITE_NOMEM

@@ -156,8 +156,8 @@ Test(bulk, fills_only_the_columns_that_an_event_has_in_every_mixture) {
 
 static const char *const domains[] = {"", "Net", "Disk"}, *const words[] = {"", "a", "b"};
 
-// A range, a mark or one of a stack, each of its values one of a few: so batches of few events have
-// some columns in common, and differ in others. `calm` is how many of its columns stay at 0.
+// A range, a mark or one of a stack, each of its values one of a few. `calm` is how many tenths of
+// its columns stay at 0.
 static struct nvtxt_event random_event(int64_t at, unsigned calm) {
     struct nvtxt_event event = event_with((unsigned)rand() % 10 < calm ? -1 : rand() % COLUMNS);
     event.type = (enum nvtxt_event_type[]){NVTXT_EVENT_START_END, NVTXT_EVENT_MARK,
@@ -202,8 +202,7 @@ static void assert_same_events(const struct kit *kit, const struct kit *other) {
     sqlite3_close(db);
 }
 
-// The other store gets all events in one batch, whose statement names every column.
-Test(bulk, writes_the_same_rows_whatever_the_shapes_of_the_batches_are) {
+Test(bulk, writes_the_same_rows_in_small_batches_as_in_one) {
     struct kit kit, general;
     open_with_domains(&kit);
     open_with_domains(&general);
@@ -378,7 +377,7 @@ Test(bulk, writes_nothing_of_a_discarded_source) {
     kit_close(&kit);
 }
 
-Test(bulk, names_the_columns_that_any_source_fills) {
+Test(bulk, fills_a_payload_of_the_source_that_has_one) {
     struct kit kit;
     kit_open(&kit);
     struct nvtxt_event event = kit_mark(1, "with a payload");
