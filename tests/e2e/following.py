@@ -62,6 +62,8 @@ def fleet(*options, tcp=False):
 
 @contextlib.contextmanager
 def proxied(server, args):
-    """A proxy before a server that listens on TCP, and the arguments that lead through it."""
+    """A proxy before a server that listens on TCP, and the arguments that lead through it. It reads
+    what it passes; Citus turns TLS on."""
     with contextlib.closing(Proxy(server.port)) as proxy:
-        yield proxy, ("--target", server.target(host="127.0.0.1", port=proxy.own_port), *args[2:])
+        target = server.target(host="127.0.0.1", port=proxy.own_port, sslmode="disable")
+        yield proxy, ("--target", target, *args[2:])
