@@ -103,6 +103,43 @@ Test(ahead, and_of_long_texts) {
 
 // ---- Blocks -------------------------------------------------------------------------------------
 
+// Long texts end blocks early, and how long those to come are is guessed from those before.
+static void fill_with_shorter_and_shorter(struct kit *kit) {
+    char text[2048];
+    for (int i = 0; i < ROWS; i++) {
+        int len = snprintf(text, sizeof(text), "%d%*s", i, i < 2000 ? 1000 : 10, "");
+        struct nvtxt_event event = kit_mark(i, text);
+        event.text = (struct nvtxt_slice){text, (size_t)len};
+        kit_add(kit, 1, &event);
+    }
+    kit_commit(kit);
+}
+
+Test(ahead, a_load_that_is_too_large_says_the_same) {
+    struct kit kit;
+    int refused = 0;
+    kit_open(&kit);
+    fill_with_shorter_and_shorter(&kit);
+    const char *path = kit.path;
+    for (uint64_t most = 1 << 20; most < 4 << 20; most += 64 << 10) {
+        char sentences[2][REPORT_SENTENCE_BYTES];
+        int r[2];
+        for (int i = 0; i < 2; i++) {
+            struct report_capture *capture;
+            struct report_load_options options = REPORT_LOAD_ALL;
+            options.threads = 1 + i;
+            options.max_memory = most;
+            r[i] = report_load(&capture, &path, 1, &options, sentences[i]);
+            report_capture_free(capture);
+        }
+        cr_expect_eq(r[0], r[1]);
+        cr_expect_str_eq(sentences[0], sentences[1]);
+        refused += r[0] == REPORT_TOO_LARGE;
+    }
+    cr_expect_gt(refused, 10);
+    kit_close(&kit);
+}
+
 static bool ignore(void *context, const struct report_raw *raw) {
     (void)context;
     (void)raw;
