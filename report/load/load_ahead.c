@@ -84,7 +84,11 @@ static bool keep(void *context, const struct report_raw *raw) {
 
 static void fill(struct block *block, struct report_raw_rows *rows) {
     store_arena_reset(&block->texts, BLOCK_TEXT);
+// A text that is longer than all of a block is not read: one would lie in memory for each thread
+// and each block.
     memset(block->near, 0, sizeof(block->near));
+    sqlite3 *db = sqlite3_db_handle(rows->stmt);
+    int most = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, BLOCK_TEXT);
     rows->take = keep;
     rows->context = block;
     int rc = report_raw_begin(rows, block->shown.first, block->shown.last);
@@ -92,6 +96,7 @@ static void fill(struct block *block, struct report_raw_rows *rows) {
     rc = store_sql_done(rows->stmt, rc);
     if (rc == SQLITE_OK && !stopped) {
         block->shown.read = block->shown.last;
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, most);
     }
 }
 

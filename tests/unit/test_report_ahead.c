@@ -209,6 +209,35 @@ Test(ahead, blocks_hold_all_rows_in_their_order) {
 
 Test(ahead, nobody_reads_ahead_alone_or_few_rows) {
     struct kit kit;
+// The caller reads it: so there is one of them in memory, not one of each thread.
+Test(ahead, a_text_that_no_block_holds_is_not_read) {
+    struct kit kit;
+    struct reading reading;
+    kit_open(&kit);
+    fill(&kit, false);
+    kit_exec(&kit, "UPDATE NVTX_EVENTS SET text = printf('%.600000c', 'x') WHERE rowid % 2048 = 5");
+    begin(&reading, kit.path, 3);
+    start(&reading);
+    cr_assert_not_null(reading.ahead);
+    const struct report_ahead_block *block = NULL;
+    report_ahead_span(reading.ahead, reading.spans);
+    while ((block = report_ahead_next(reading.ahead))) {
+        cr_expect_eq(block->read, block->first + 3);
+        cr_expect_eq(block->count, 4);
+    }
+    int64_t len = 0;
+    cr_expect_eq(store_sql_int(reading.file.db,
+                               "SELECT length(text) FROM NVTX_EVENTS WHERE rowid = 5", &len),
+                 SQLITE_OK, "the caller reads them as before");
+    cr_expect_eq(len, 600000);
+    end(&reading);
+    struct report_capture *one = load(kit.path, 1, false), *many = load(kit.path, 3, false);
+    expect_same(one, many);
+    report_capture_free(one);
+    report_capture_free(many);
+    kit_close(&kit);
+}
+
     struct reading reading;
     kit_open(&kit);
     fill(&kit, false);
