@@ -9,10 +9,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #define BLOCK_ROWS 2048 // fits the second level of a processor's cache, with its texts
 #define BLOCK_TEXT ((size_t)512 * 1024) // the text that ends a block early
 #define LEAST_ROWS (16 * BLOCK_ROWS)    // of a file: fewer are read in the time that threads take
+#define PAGE_ROWS 256                   // more than a page of 4 KiB has
 #define READERS_MOST 15
 #define ASK_EVERY 20000 // instructions of SQLite's machine: well below a millisecond
 #define NEAR 256        // a power of two
@@ -82,21 +84,21 @@ static bool keep(void *context, const struct report_raw *raw) {
     return store_arena_used(&block->texts) >= BLOCK_TEXT;
 }
 
-static void fill(struct block *block, struct report_raw_rows *rows) {
-    store_arena_reset(&block->texts, BLOCK_TEXT);
 // A text that is longer than all of a block is not read: one would lie in memory for each thread
 // and each block.
-    memset(block->near, 0, sizeof(block->near));
+static void fill(struct block *block, struct report_raw_rows *rows) {
     sqlite3 *db = sqlite3_db_handle(rows->stmt);
     int most = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, BLOCK_TEXT);
+    store_arena_reset(&block->texts, BLOCK_TEXT);
+    memset(block->near, 0, sizeof(block->near));
     rows->take = keep;
     rows->context = block;
     int rc = report_raw_begin(rows, block->shown.first, block->shown.last);
     bool stopped = store_sql_next(rows->stmt, &rc);
     rc = store_sql_done(rows->stmt, rc);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, most);
     if (rc == SQLITE_OK && !stopped) {
         block->shown.read = block->shown.last;
-    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, most);
     }
 }
 
@@ -211,19 +213,32 @@ static void start_readers(struct report_ahead *ahead, const struct report_load_f
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static bool are_many(const struct store_span *spans, size_t count) {
-    int64_t rows = 0;
-    for (size_t i = 0; i < count && rows < LEAST_ROWS; i++) {
-        rows += spans[i].last - spans[i].first + 1; // of a store: no difference is too large
+// Where rowids lie far apart, most blocks would be empty.
+static bool are_many(const struct report_load_file *file, const struct store_span *spans,
+                     size_t count) {
+    double rows = 0;
+    int64_t pages = 0;
+    for (size_t i = 0; i < count; i++) {
+        rows += (double)spans[i].last - (double)spans[i].first + 1;
     }
-    return rows >= LEAST_ROWS;
+    return rows >= LEAST_ROWS &&
+           store_sql_int(file->db, "PRAGMA page_count", &pages) == SQLITE_OK &&
+           rows <= (double)pages * PAGE_ROWS;
+}
+
+// Threads take much address space for their stacks and heaps, which the load itself may need where
+// somebody gave it a bound.
+static bool has_room(void) {
+    struct rlimit space, data;
+    return getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur == RLIM_INFINITY &&
+           getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur == RLIM_INFINITY;
 }
 
 struct report_ahead *report_ahead_begin(const struct report_load_state *load,
                                         const struct report_load_file *file,
                                         const struct store_span *spans, size_t count,
                                         struct report_raw_rows *own) {
-    if (load->readers < 2 || !file->ours || !are_many(spans, count)) {
+    if (load->readers < 2 || !file->ours || !are_many(file, spans, count) || !has_room()) {
         return NULL;
     }
     size_t readers = (size_t)nvtxt_min(load->readers - 1, READERS_MOST);

@@ -5,6 +5,8 @@
 // become of rows.
 #include "report/load/load_ahead.h"
 
+#include <sys/resource.h>
+
 #include "report/load/load.h"
 #include "store/read/reader.h"
 #include "tests/unit/store_kit.h"
@@ -101,8 +103,6 @@ Test(ahead, and_of_long_texts) {
     expect_same_with_any_number(true, false);
 }
 
-// ---- Blocks -------------------------------------------------------------------------------------
-
 // Long texts end blocks early, and how long those to come are is guessed from those before.
 static void fill_with_shorter_and_shorter(struct kit *kit) {
     char text[2048];
@@ -139,6 +139,8 @@ Test(ahead, a_load_that_is_too_large_says_the_same) {
     cr_expect_gt(refused, 10);
     kit_close(&kit);
 }
+
+// ---- Blocks -------------------------------------------------------------------------------------
 
 static bool ignore(void *context, const struct report_raw *raw) {
     (void)context;
@@ -207,8 +209,6 @@ Test(ahead, blocks_hold_all_rows_in_their_order) {
     kit_close(&kit);
 }
 
-Test(ahead, nobody_reads_ahead_alone_or_few_rows) {
-    struct kit kit;
 // The caller reads it: so there is one of them in memory, not one of each thread.
 Test(ahead, a_text_that_no_block_holds_is_not_read) {
     struct kit kit;
@@ -238,6 +238,8 @@ Test(ahead, a_text_that_no_block_holds_is_not_read) {
     kit_close(&kit);
 }
 
+Test(ahead, nobody_reads_ahead_alone_or_few_rows) {
+    struct kit kit;
     struct reading reading;
     kit_open(&kit);
     fill(&kit, false);
@@ -251,6 +253,48 @@ Test(ahead, a_text_that_no_block_holds_is_not_read) {
     cr_expect_null(reading.ahead);
     end(&reading);
     kit_close(&kit);
+}
+
+// What many empty blocks would be read for, or rowids whose difference has no number.
+Test(ahead, nobody_reads_ahead_where_rows_lie_far_apart) {
+    static const struct store_span far[] = {{1, INT64_C(1) << 62},
+                                            {-(INT64_C(1) << 62), INT64_C(1) << 62}};
+    struct kit kit;
+    struct reading reading;
+    kit_open(&kit);
+    fill(&kit, false);
+    begin(&reading, kit.path, 2);
+    for (size_t i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
+        reading.spans = &far[i];
+        start(&reading);
+        cr_expect_null(reading.ahead);
+    }
+    end(&reading);
+    kit_close(&kit);
+}
+
+static void expect_none_under(int resource) {
+    struct kit kit;
+    struct reading reading;
+    struct rlimit limit;
+    kit_open(&kit);
+    fill(&kit, false);
+    begin(&reading, kit.path, 2);
+    cr_assert_eq(getrlimit(resource, &limit), 0);
+    limit.rlim_cur = (rlim_t)1 << 60; // nothing fails
+    cr_assert_eq(setrlimit(resource, &limit), 0);
+    start(&reading);
+    cr_expect_null(reading.ahead);
+    end(&reading);
+    kit_close(&kit);
+}
+
+Test(ahead, nobody_reads_ahead_where_address_space_has_a_bound) {
+    expect_none_under(RLIMIT_AS);
+}
+
+Test(ahead, nor_where_data_has_one) {
+    expect_none_under(RLIMIT_DATA);
 }
 
 Test(ahead, ends_before_all_is_read) {
