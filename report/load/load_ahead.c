@@ -14,7 +14,6 @@
 #define BLOCK_ROWS 2048 // fits the second level of a processor's cache, with its texts
 #define BLOCK_TEXT ((size_t)512 * 1024) // the text that ends a block early
 #define LEAST_ROWS (16 * BLOCK_ROWS)    // of a file: fewer are read in the time that threads take
-#define PAGE_ROWS 256                   // more than a page of 4 KiB has
 #define READERS_MOST 15
 #define ASK_EVERY 20000 // instructions of SQLite's machine: well below a millisecond
 #define NEAR 256        // a power of two
@@ -111,7 +110,8 @@ static struct block *begin_block(struct report_ahead *ahead) {
     }
     struct block *block = &ahead->blocks[ahead->begun++ % ahead->block_count];
     int64_t first = ahead->next;
-    int64_t last = ahead->last - first < BLOCK_ROWS ? ahead->last : first + BLOCK_ROWS - 1;
+    uint64_t rest = (uint64_t)ahead->last - (uint64_t)first;
+    int64_t last = rest < BLOCK_ROWS ? ahead->last : first + BLOCK_ROWS - 1;
     block->shown = (struct report_ahead_block){first, last, first - 1, block->raws, 0};
     block->ready = false;
     ahead->next = last + 1;
@@ -213,17 +213,12 @@ static void start_readers(struct report_ahead *ahead, const struct report_load_f
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-// Where rowids lie far apart, most blocks would be empty.
-static bool are_many(const struct report_load_file *file, const struct store_span *spans,
-                     size_t count) {
-    double rows = 0;
-    int64_t pages = 0;
+static bool are_many(const struct store_span *spans, size_t count) {
+    double rows = 0; // the difference of two rowids need not fit into an int64_t
     for (size_t i = 0; i < count; i++) {
         rows += (double)spans[i].last - (double)spans[i].first + 1;
     }
-    return rows >= LEAST_ROWS &&
-           store_sql_int(file->db, "PRAGMA page_count", &pages) == SQLITE_OK &&
-           rows <= (double)pages * PAGE_ROWS;
+    return rows >= LEAST_ROWS;
 }
 
 // Threads take much address space for their stacks and heaps, which the load itself may need where
@@ -238,7 +233,7 @@ struct report_ahead *report_ahead_begin(const struct report_load_state *load,
                                         const struct report_load_file *file,
                                         const struct store_span *spans, size_t count,
                                         struct report_raw_rows *own) {
-    if (load->readers < 2 || !file->ours || !are_many(file, spans, count) || !has_room()) {
+    if (load->readers < 2 || !file->ours || !are_many(spans, count) || !has_room()) {
         return NULL;
     }
     size_t readers = (size_t)nvtxt_min(load->readers - 1, READERS_MOST);

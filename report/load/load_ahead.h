@@ -17,9 +17,9 @@ struct report_ahead_block {
     size_t count;
 };
 
-// Starts threads, if the spans are large enough for them, the file is a store, and the load may
-// have more than one. NULL: nobody reads ahead. `own` is the statement of the caller, borrowed;
-// with it the caller reads blocks, too, while it waits.
+// Starts threads, if the spans are large enough for them, the file is a store, the load may have
+// more than one, and nothing bounds the address space. NULL: nobody reads ahead. `own` is the
+// statement of the caller, borrowed; with it the caller reads blocks, too, while it waits.
 struct report_ahead *report_ahead_begin(const struct report_load_state *load,
                                         const struct report_load_file *file,
                                         const struct store_span *spans, size_t count,

@@ -166,20 +166,29 @@ def cells_of(data, page):
             for row in cells_of(data, int.from_bytes(data[at:at + 4], "big"))]
 
 
-def test_rows_that_come_again_and_again_are_damage():
+def refused_with_wrong_rowids(which, instead):
+    """Any number of threads refuses a store whose rows, if `which` says so, have the rowid `instead`."""
     with Folder() as folder:
         store = make_store(folder, "marks.sqlite", marks(folder))
         (root,), = query(store, "SELECT rootpage FROM sqlite_master WHERE name = 'NVTX_EVENTS'")
         data = bytearray(open(store, "rb").read())
         for cell in cells_of(data, root):  # a byte of size, then the rowid, in groups of seven bits
             row = (data[cell + 1] & 127) << 7 | data[cell + 2]
-            if data[cell + 1] >= 128 and data[cell + 2] < 128 and row > 2000:
-                data[cell + 1:cell + 3] = 128 | 2000 >> 7, 2000 & 127
+            if data[cell + 1] >= 128 and data[cell + 2] < 128 and which(row):
+                data[cell + 1:cell + 3] = 128 | instead >> 7, instead & 127
         broken = folder.write("broken.sqlite", bytes(data))
         for threads in "1", "2", "16":
             status, out, err = report("stats", "--threads", threads, broken)
             equal((status, out), (65, ""), err)
             contains(err, "is broken or cut off")
+
+
+def test_rows_that_come_again_and_again_are_damage():
+    refused_with_wrong_rowids(lambda row: row > 2000, 2000)
+
+
+def test_a_row_that_comes_too_early_is_damage():
+    refused_with_wrong_rowids(lambda row: row == 5000, 16000)  # no row of the block that 5,000 is in
 
 
 def test_a_window_that_fits_is_loaded_alone():
