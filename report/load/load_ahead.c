@@ -96,6 +96,7 @@ static void fill(struct block *block, struct report_raw_rows *rows) {
     bool stopped = store_sql_next(rows->stmt, &rc);
     rc = store_sql_done(rows->stmt, rc);
     sqlite3_limit(db, SQLITE_LIMIT_LENGTH, most);
+    block->shown.failed = rows->rc != SQLITE_OK || (rc != SQLITE_OK && rc != SQLITE_TOOBIG);
     if (rc == SQLITE_OK && !stopped) {
         block->shown.read = block->shown.last;
     }
@@ -112,7 +113,7 @@ static struct block *begin_block(struct report_ahead *ahead) {
     int64_t first = ahead->next;
     uint64_t rest = (uint64_t)ahead->last - (uint64_t)first;
     int64_t last = rest < BLOCK_ROWS ? ahead->last : first + BLOCK_ROWS - 1;
-    block->shown = (struct report_ahead_block){first, last, first - 1, block->raws, 0};
+    block->shown = (struct report_ahead_block){first, last, first - 1, block->raws, 0, false};
     block->ready = false;
     ahead->next = last + 1;
     return block;

@@ -15,6 +15,7 @@ struct report_ahead_block {
     int64_t read;        // up to this one; less than `last` where texts are long or reading failed
     const struct report_raw *raws;
     size_t count;
+    bool failed; // reading did, of something else than a text that is too long
 };
 
 // Starts threads, if the spans are large enough for them, the file is a store, the load may have

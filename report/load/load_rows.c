@@ -295,17 +295,18 @@ static int scan_block(struct scan *scan, const struct report_ahead_block *block)
                : scan_rows(scan, block->read + 1, block->last);
 }
 
-static bool has_holes(const struct report_ahead_block *block) {
-    return (int64_t)block->count != block->read - block->first + 1;
+static bool is_odd(const struct report_ahead_block *block) {
+    return block->failed || (int64_t)block->count != block->read - block->first + 1;
 }
 
 // A store has no holes between its rows. Where some are missing, somebody deleted them, or the file
 // is damaged, and what is found there depends on where one begins: from there on one thread reads.
+// So it does where a block could not be read.
 static int scan_blocks(struct scan *scan, const struct store_span *span) {
     const struct report_ahead_block *block = NULL;
     int rc = SQLITE_OK;
     report_ahead_span(scan->ahead, span);
-    while (rc == SQLITE_OK && (block = report_ahead_next(scan->ahead)) && !has_holes(block)) {
+    while (rc == SQLITE_OK && (block = report_ahead_next(scan->ahead)) && !is_odd(block)) {
         rc = scan_block(scan, block);
     }
     if (rc == SQLITE_OK && block) {

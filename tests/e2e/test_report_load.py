@@ -166,15 +166,19 @@ def cells_of(data, page):
             for row in cells_of(data, int.from_bytes(data[at:at + 4], "big"))]
 
 
-def refused_with_wrong_rowids(which, instead):
-    """Any number of threads refuses a store whose rows, if `which` says so, have the rowid `instead`."""
+def refused_with_wrong_rowids(instead, which=lambda row: False, page_of=None):
+    """Any number of threads refuses a store with the rowid `instead` for rows, if `which` says so, and for
+    all of a page."""
     with Folder() as folder:
         store = make_store(folder, "marks.sqlite", marks(folder))
         (root,), = query(store, "SELECT rootpage FROM sqlite_master WHERE name = 'NVTX_EVENTS'")
         data = bytearray(open(store, "rb").read())
+        cells = {}
         for cell in cells_of(data, root):  # a byte of size, then the rowid, in groups of seven bits
-            row = (data[cell + 1] & 127) << 7 | data[cell + 2]
-            if data[cell + 1] >= 128 and data[cell + 2] < 128 and which(row):
+            if data[cell + 1] >= 128 and data[cell + 2] < 128:
+                cells[(data[cell + 1] & 127) << 7 | data[cell + 2]] = cell
+        for row, cell in cells.items():
+            if which(row) or cells[row] // 4096 == cells.get(page_of, -1) // 4096:
                 data[cell + 1:cell + 3] = 128 | instead >> 7, instead & 127
         broken = folder.write("broken.sqlite", bytes(data))
         for threads in "1", "2", "16":
@@ -184,11 +188,15 @@ def refused_with_wrong_rowids(which, instead):
 
 
 def test_rows_that_come_again_and_again_are_damage():
-    refused_with_wrong_rowids(lambda row: row > 2000, 2000)
+    refused_with_wrong_rowids(2000, lambda row: row > 2000)
 
 
 def test_a_row_that_comes_too_early_is_damage():
-    refused_with_wrong_rowids(lambda row: row == 5000, 16000)  # no row of the block that 5,000 is in
+    refused_with_wrong_rowids(16000, lambda row: row == 5000)  # no row of the block that 5,000 is in
+
+
+def test_rows_that_come_too_late_are_damage():
+    refused_with_wrong_rowids(200, page_of=5000)  # who seeks the first of them goes on with the next page
 
 
 def test_a_window_that_fits_is_loaded_alone():
