@@ -6,19 +6,20 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "protocol/base/origin.h"
 
-static volatile sig_atomic_t count;
+static atomic_int count; // other threads ask for it, too
 static volatile sig_atomic_t first;
 static int ends[2] = {-1, -1};
 static timer_t limit;
 static volatile sig_atomic_t is_limited;
-static volatile sig_atomic_t allowed;  // signals that leave time for the last work: 0 or 1
-static volatile sig_atomic_t answered; // ... for which it has begun
+static volatile sig_atomic_t allowed; // signals that leave time for the last work: 0 or 1
+static atomic_int answered;           // ... for which it has begun
 
 static void on_signal(int number) {
     int saved = errno;
@@ -26,7 +27,7 @@ static void on_signal(int number) {
         first = number;
     }
     if (count < 100) {
-        count = count + 1;
+        count++;
     }
     if (is_limited && count == 1 + allowed) {
         const struct itimerspec soon = {.it_value.tv_nsec = SIGNALS_SOON_MS * 1000000L};

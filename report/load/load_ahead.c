@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #define BLOCK_ROWS 2048 // fits the second level of a processor's cache, with its texts
 #define BLOCK_TEXT ((size_t)512 * 1024) // the text that ends a block early
@@ -82,7 +83,11 @@ static bool keep(void *context, const struct report_raw *raw) {
     return store_arena_used(&block->texts) >= BLOCK_TEXT;
 }
 
+// A text that is longer than all of a block is not read: one would lie in memory for each thread
+// and each block.
 static void fill(struct block *block, struct report_raw_rows *rows) {
+    sqlite3 *db = sqlite3_db_handle(rows->stmt);
+    int most = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, BLOCK_TEXT);
     store_arena_reset(&block->texts, BLOCK_TEXT);
     memset(block->near, 0, sizeof(block->near));
     rows->take = keep;
@@ -90,6 +95,8 @@ static void fill(struct block *block, struct report_raw_rows *rows) {
     int rc = report_raw_begin(rows, block->shown.first, block->shown.last);
     bool stopped = store_sql_next(rows->stmt, &rc);
     rc = store_sql_done(rows->stmt, rc);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, most);
+    block->shown.failed = rows->rc != SQLITE_OK || (rc != SQLITE_OK && rc != SQLITE_TOOBIG);
     if (rc == SQLITE_OK && !stopped) {
         block->shown.read = block->shown.last;
     }
@@ -104,8 +111,9 @@ static struct block *begin_block(struct report_ahead *ahead) {
     }
     struct block *block = &ahead->blocks[ahead->begun++ % ahead->block_count];
     int64_t first = ahead->next;
-    int64_t last = ahead->last - first < BLOCK_ROWS ? ahead->last : first + BLOCK_ROWS - 1;
-    block->shown = (struct report_ahead_block){first, last, first - 1, block->raws, 0};
+    uint64_t rest = (uint64_t)ahead->last - (uint64_t)first;
+    int64_t last = rest < BLOCK_ROWS ? ahead->last : first + BLOCK_ROWS - 1;
+    block->shown = (struct report_ahead_block){first, last, first - 1, block->raws, 0, false};
     block->ready = false;
     ahead->next = last + 1;
     return block;
@@ -207,18 +215,26 @@ static void start_readers(struct report_ahead *ahead, const struct report_load_f
 }
 
 static bool are_many(const struct store_span *spans, size_t count) {
-    int64_t rows = 0;
-    for (size_t i = 0; i < count && rows < LEAST_ROWS; i++) {
-        rows += spans[i].last - spans[i].first + 1; // of a store: no difference is too large
+    double rows = 0; // the difference of two rowids need not fit into an int64_t
+    for (size_t i = 0; i < count; i++) {
+        rows += (double)spans[i].last - (double)spans[i].first + 1;
     }
     return rows >= LEAST_ROWS;
+}
+
+// Threads take much address space for their stacks and heaps, which the load itself may need where
+// somebody gave it a bound.
+static bool has_room(void) {
+    struct rlimit space, data;
+    return getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur == RLIM_INFINITY &&
+           getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur == RLIM_INFINITY;
 }
 
 struct report_ahead *report_ahead_begin(const struct report_load_state *load,
                                         const struct report_load_file *file,
                                         const struct store_span *spans, size_t count,
                                         struct report_raw_rows *own) {
-    if (load->readers < 2 || !file->ours || !are_many(spans, count)) {
+    if (load->readers < 2 || !file->ours || !are_many(spans, count) || !has_room()) {
         return NULL;
     }
     size_t readers = (size_t)nvtxt_min(load->readers - 1, READERS_MOST);

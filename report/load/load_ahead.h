@@ -15,11 +15,12 @@ struct report_ahead_block {
     int64_t read;        // up to this one; less than `last` where texts are long or reading failed
     const struct report_raw *raws;
     size_t count;
+    bool failed; // reading did, of something else than a text that is too long
 };
 
-// Starts threads, if the spans are large enough for them, the file is a store, and the load may
-// have more than one. NULL: nobody reads ahead. `own` is the statement of the caller, borrowed;
-// with it the caller reads blocks, too, while it waits.
+// Starts threads, if the spans are large enough for them, the file is a store, the load may have
+// more than one, and nothing bounds the address space. NULL: nobody reads ahead. `own` is the
+// statement of the caller, borrowed; with it the caller reads blocks, too, while it waits.
 struct report_ahead *report_ahead_begin(const struct report_load_state *load,
                                         const struct report_load_file *file,
                                         const struct store_span *spans, size_t count,

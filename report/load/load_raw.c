@@ -79,6 +79,8 @@ static bool on_row(void *context, sqlite3_value **values) {
     struct report_raw_rows *rows = context;
     struct report_raw raw;
     rows->rc = report_raw_read(values, rows->columns, &raw);
+    rows->rc = rows->rc ?: raw.row < rows->least ? SQLITE_CORRUPT : SQLITE_OK;
+    rows->least = raw.row < INT64_MAX ? raw.row + 1 : raw.row;
     return rows->rc != SQLITE_OK || rows->take(rows->context, &raw);
 }
 
@@ -101,6 +103,7 @@ int report_raw_prepare(struct report_raw_rows *rows, const struct report_load_st
 
 int report_raw_begin(struct report_raw_rows *rows, int64_t first, int64_t last) {
     rows->rc = SQLITE_OK;
+    rows->least = first;
     return store_sql_bind(rows->stmt, "ii", first, last);
 }
 

@@ -31,7 +31,8 @@ struct report_raw_rows {
     // Takes a row, which lives during the call. True: let me go on outside.
     bool (*take)(void *context, const struct report_raw *raw);
     void *context;
-    int rc; // of reading the last row
+    int rc;        // of reading the last row
+    int64_t least; // the rowid that the next row has at least
 };
 
 // Prepares it for a connection to the file; `rows` must not move. What a row has depends on the
@@ -39,8 +40,9 @@ struct report_raw_rows {
 int report_raw_prepare(struct report_raw_rows *rows, const struct report_load_state *load,
                        const struct report_load_file *file, sqlite3 *db);
 
-// Begins with rows from `first` to `last`, in order; `take` and `context` are set. While
-// store_sql_next() of the statement is true, `rc` says whether the row could be read.
+// Begins with rows from `first` to `last`; `take` and `context` are set. While store_sql_next() of
+// the statement is true, `rc` says whether the row could be read. Those that are taken are in
+// order, each once: SQLite trusts the pages of a file, and this does not.
 int report_raw_begin(struct report_raw_rows *rows, int64_t first, int64_t last);
 
 // Rows of another table, with the same columns in the same order: their number, at most

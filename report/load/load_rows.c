@@ -281,7 +281,6 @@ static int scan_rows(struct scan *scan, int64_t first, int64_t last) {
     while (store_sql_next(scan->rows.stmt, &rc)) {
         rc = scan->rows.rc ?: pause_scan(scan);
     }
-    rc = rc ?: report_load_check(scan->load);
     return store_sql_done(scan->rows.stmt, rc);
 }
 
@@ -296,16 +295,33 @@ static int scan_block(struct scan *scan, const struct report_ahead_block *block)
                : scan_rows(scan, block->read + 1, block->last);
 }
 
-static int scan_span(struct scan *scan, const struct store_span *span) {
+static bool is_odd(const struct report_ahead_block *block) {
+    return block->failed || (int64_t)block->count != block->read - block->first + 1;
+}
+
+// A store has no holes between its rows. Where some are missing, somebody deleted them, or the file
+// is damaged, and what is found there depends on where one begins: from there on one thread reads.
+// So it does where a block could not be read.
+static int scan_blocks(struct scan *scan, const struct store_span *span) {
     const struct report_ahead_block *block = NULL;
     int rc = SQLITE_OK;
-    if (!scan->ahead) {
-        return scan_rows(scan, span->first, span->last);
-    }
     report_ahead_span(scan->ahead, span);
-    while (rc == SQLITE_OK && (block = report_ahead_next(scan->ahead))) {
+    while (rc == SQLITE_OK && (block = report_ahead_next(scan->ahead)) && !is_odd(block)) {
         rc = scan_block(scan, block);
     }
+    if (rc == SQLITE_OK && block) {
+        int64_t first = block->first;
+        report_ahead_end(scan->ahead);
+        scan->ahead = NULL;
+        rc = scan_rows(scan, first, span->last);
+    }
+    return rc;
+}
+
+// The load is looked at after the same rows with any number of threads, for what it says then
+// depends on them.
+static int scan_span(struct scan *scan, const struct store_span *span) {
+    int rc = scan->ahead ? scan_blocks(scan, span) : scan_rows(scan, span->first, span->last);
     return rc ?: report_load_check(scan->load);
 }
 

@@ -10,7 +10,7 @@ import time
 
 from client import Folder, contains
 from lib import Daemon, equal, run, wait_for
-from report import F1, OLD_EXPORT, f1, make_export, make_segments, make_store, report
+from report import F1, OLD_EXPORT, f1, make_export, make_segments, make_store, query, report
 
 REPORTS = ("nvtx_sum,nvtx_pushpop_sum,nvtx_startend_sum,nvtx_mark_sum,nvtx_tree,nvtx_folded,"
            "nvtx_gap_sum,nvtx_concurrency")
@@ -151,6 +151,52 @@ def marks(folder, count=50000):
     lines = "".join('Marker, %d, "request %d has a text of its own"\n' % (at, at)
                     for at in range(1, count + 1))
     return folder.write("marks.nvtxt", "TimeBase = ClockRealtime\n@Marker, Time, Message\n" + lines)
+
+
+def cells_of(data, page):
+    """Where the rows of a table stand in the file of a database."""
+    base = (page - 1) * 4096
+    leaf = data[base] != 5
+    first = base + (8 if leaf else 12)
+    places = [base + int.from_bytes(data[first + 2 * i:first + 2 * i + 2], "big")
+              for i in range(int.from_bytes(data[base + 3:base + 5], "big"))]
+    if leaf:
+        return places
+    return [row for at in places + [base + 8]
+            for row in cells_of(data, int.from_bytes(data[at:at + 4], "big"))]
+
+
+def refused_with_wrong_rowids(instead, which=lambda row: False, page_of=None):
+    """Any number of threads refuses a store with the rowid `instead` for rows, if `which` says so, and for
+    all of a page."""
+    with Folder() as folder:
+        store = make_store(folder, "marks.sqlite", marks(folder))
+        (root,), = query(store, "SELECT rootpage FROM sqlite_master WHERE name = 'NVTX_EVENTS'")
+        data = bytearray(open(store, "rb").read())
+        cells = {}
+        for cell in cells_of(data, root):  # a byte of size, then the rowid, in groups of seven bits
+            if data[cell + 1] >= 128 and data[cell + 2] < 128:
+                cells[(data[cell + 1] & 127) << 7 | data[cell + 2]] = cell
+        for row, cell in cells.items():
+            if which(row) or cells[row] // 4096 == cells.get(page_of, -1) // 4096:
+                data[cell + 1:cell + 3] = 128 | instead >> 7, instead & 127
+        broken = folder.write("broken.sqlite", bytes(data))
+        for threads in "1", "2", "16":
+            status, out, err = report("stats", "--threads", threads, broken)
+            equal((status, out), (65, ""), err)
+            contains(err, "is broken or cut off")
+
+
+def test_rows_that_come_again_and_again_are_damage():
+    refused_with_wrong_rowids(2000, lambda row: row > 2000)
+
+
+def test_a_row_that_comes_too_early_is_damage():
+    refused_with_wrong_rowids(16000, lambda row: row == 5000)  # no row of the block that 5,000 is in
+
+
+def test_rows_that_come_too_late_are_damage():
+    refused_with_wrong_rowids(200, page_of=5000)  # who seeks the first of them goes on with the next page
 
 
 def test_a_window_that_fits_is_loaded_alone():

@@ -5,6 +5,8 @@
 // become of rows.
 #include "report/load/load_ahead.h"
 
+#include <sys/resource.h>
+
 #include "report/load/load.h"
 #include "store/read/reader.h"
 #include "tests/unit/store_kit.h"
@@ -101,6 +103,62 @@ Test(ahead, and_of_long_texts) {
     expect_same_with_any_number(true, false);
 }
 
+// Long texts end blocks early, and how long those to come are is guessed from those before.
+static void fill_with_shorter_and_shorter(struct kit *kit) {
+    char text[2048];
+    for (int i = 0; i < ROWS; i++) {
+        int len = snprintf(text, sizeof(text), "%d%*s", i, i < 2000 ? 1000 : 10, "");
+        struct nvtxt_event event = kit_mark(i, text);
+        event.text = (struct nvtxt_slice){text, (size_t)len};
+        kit_add(kit, 1, &event);
+    }
+    kit_commit(kit);
+}
+
+Test(ahead, a_load_that_is_too_large_says_the_same) {
+    struct kit kit;
+    int refused = 0;
+    kit_open(&kit);
+    fill_with_shorter_and_shorter(&kit);
+    const char *path = kit.path;
+    for (uint64_t most = 1 << 20; most < 4 << 20; most += 64 << 10) {
+        char sentences[2][REPORT_SENTENCE_BYTES];
+        int r[2];
+        for (int i = 0; i < 2; i++) {
+            struct report_capture *capture;
+            struct report_load_options options = REPORT_LOAD_ALL;
+            options.threads = 1 + i;
+            options.max_memory = most;
+            r[i] = report_load(&capture, &path, 1, &options, sentences[i]);
+            report_capture_free(capture);
+        }
+        cr_expect_eq(r[0], r[1]);
+        cr_expect_str_eq(sentences[0], sentences[1]);
+        refused += r[0] == REPORT_TOO_LARGE;
+    }
+    cr_expect_gt(refused, 10);
+    kit_close(&kit);
+}
+
+// So many blocks would have no end. The difference of these rowids has no number.
+Test(ahead, rows_may_lie_far_apart) {
+    struct kit kit;
+    kit_open(&kit);
+    fill(&kit, false);
+    kit_exec(&kit,
+             "INSERT INTO NVTX_EVENTS (rowid, start, end, eventType, rangeId, text, category, "
+             "color, globalTid, domainId) SELECT rowid * (1 << 62), start, end, eventType, "
+             "rangeId, text, category, color, globalTid, domainId FROM (SELECT -1 AS rowid, * "
+             "FROM NVTX_EVENTS WHERE rowid = 1 UNION ALL SELECT 1, * FROM NVTX_EVENTS WHERE "
+             "rowid = 1)");
+    struct report_capture *one = load(kit.path, 1, false), *two = load(kit.path, 2, false);
+    cr_expect_eq(one->event_count, ROWS + 2);
+    expect_same(one, two);
+    report_capture_free(one);
+    report_capture_free(two);
+    kit_close(&kit);
+}
+
 // ---- Blocks -------------------------------------------------------------------------------------
 
 static bool ignore(void *context, const struct report_raw *raw) {
@@ -170,6 +228,35 @@ Test(ahead, blocks_hold_all_rows_in_their_order) {
     kit_close(&kit);
 }
 
+// The caller reads it: so there is one of them in memory, not one of each thread.
+Test(ahead, a_text_that_no_block_holds_is_not_read) {
+    struct kit kit;
+    struct reading reading;
+    kit_open(&kit);
+    fill(&kit, false);
+    kit_exec(&kit, "UPDATE NVTX_EVENTS SET text = printf('%.600000c', 'x') WHERE rowid % 2048 = 5");
+    begin(&reading, kit.path, 3);
+    start(&reading);
+    cr_assert_not_null(reading.ahead);
+    const struct report_ahead_block *block = NULL;
+    report_ahead_span(reading.ahead, reading.spans);
+    while ((block = report_ahead_next(reading.ahead))) {
+        cr_expect_eq(block->read, block->first + 3);
+        cr_expect_eq(block->count, 4);
+    }
+    int64_t len = 0;
+    cr_expect_eq(store_sql_int(reading.file.db,
+                               "SELECT length(text) FROM NVTX_EVENTS WHERE rowid = 5", &len),
+                 SQLITE_OK, "the caller reads them as before");
+    cr_expect_eq(len, 600000);
+    end(&reading);
+    struct report_capture *one = load(kit.path, 1, false), *many = load(kit.path, 3, false);
+    expect_same(one, many);
+    report_capture_free(one);
+    report_capture_free(many);
+    kit_close(&kit);
+}
+
 Test(ahead, nobody_reads_ahead_alone_or_few_rows) {
     struct kit kit;
     struct reading reading;
@@ -185,6 +272,30 @@ Test(ahead, nobody_reads_ahead_alone_or_few_rows) {
     cr_expect_null(reading.ahead);
     end(&reading);
     kit_close(&kit);
+}
+
+static void expect_none_under(int resource) {
+    struct kit kit;
+    struct reading reading;
+    struct rlimit limit;
+    kit_open(&kit);
+    fill(&kit, false);
+    begin(&reading, kit.path, 2);
+    cr_assert_eq(getrlimit(resource, &limit), 0);
+    limit.rlim_cur = (rlim_t)1 << 60; // nothing fails
+    cr_assert_eq(setrlimit(resource, &limit), 0);
+    start(&reading);
+    cr_expect_null(reading.ahead);
+    end(&reading);
+    kit_close(&kit);
+}
+
+Test(ahead, nobody_reads_ahead_where_address_space_has_a_bound) {
+    expect_none_under(RLIMIT_AS);
+}
+
+Test(ahead, nor_where_data_has_one) {
+    expect_none_under(RLIMIT_DATA);
 }
 
 Test(ahead, ends_before_all_is_read) {
