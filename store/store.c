@@ -262,7 +262,6 @@ static int begin(struct store *store) {
         return rc;
     }
     store_wal_checkpoint_if_due(&store->wal);
-    store_event_pages_begin(&store->bulk.pages);
     return run_statement(store, BEGIN);
 }
 

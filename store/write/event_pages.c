@@ -8,8 +8,10 @@
 // Which events stand in a leaf is known before SQLite reads the first page, from the most bytes
 // that each can take. So leaves are not full, which matters to nobody: they are never stored.
 //
-// The change counter in the header is another one in each transaction, so SQLite forgets the pages
-// of the last one.
+// All begins again when SQLite locks the file, as it does once in a transaction. The change counter
+// in the header is another one then, so it forgets the pages of the last one. A transaction in
+// which the lock was never given back, because a statement still reads, goes on with pages and
+// tables that were not given yet.
 #include "store/write/event_pages.h"
 
 #include <stdio.h>
@@ -243,11 +245,6 @@ static size_t put_schema(unsigned char *page) {
     return (size_t)(at - page) + GAP_LEAST;
 }
 
-static void put_changes(const struct store_event_pages *pages, unsigned char *page) {
-    store_put_number(page + 24, pages->changes, 4);
-    store_put_number(page + 92, pages->changes, 4); // when the version at 96 was written
-}
-
 static int make_first(struct store_event_pages *pages) {
     unsigned char *page = malloc(PAGE);
     if (!page) {
@@ -256,6 +253,15 @@ static int make_first(struct store_event_pages *pages) {
     pages->first_size = put_schema(page);
     pages->first = realloc(page, pages->first_size) ?: page;
     return SQLITE_OK;
+}
+
+// All tables are empty, and page 1 says that it is another one.
+static void begin_again(struct store_event_pages *pages) {
+    pages->changes++;
+    store_put_number(pages->first + 24, pages->changes, 4);
+    store_put_number(pages->first + 92, pages->changes, 4); // when the version at 96 was written
+    pages->next_page = FIRST_LEAF;
+    pages->tables = pages->leaf_count = 0;
 }
 
 // ---- The VFS ------------------------------------------------------------------------------------
@@ -325,8 +331,15 @@ static int on_truncate(sqlite3_file *file, sqlite3_int64 size) {
     return SQLITE_READONLY;
 }
 
-static int on_flags(sqlite3_file *file, int flags) { // nothing to sync, no locks
+static int on_flags(sqlite3_file *file, int flags) { // syncs, unlocks
     (void)file, (void)flags;
+    return SQLITE_OK;
+}
+
+// To read is all that SQLite may want of a file of which it can only read.
+static int on_lock(sqlite3_file *file, int level) {
+    (void)level;
+    begin_again(((struct file *)file)->pages);
     return SQLITE_OK;
 }
 
@@ -354,7 +367,7 @@ static const sqlite3_io_methods methods = {
     .xTruncate = on_truncate,
     .xSync = on_flags,
     .xFileSize = on_size,
-    .xLock = on_flags,
+    .xLock = on_lock,
     .xUnlock = on_flags,
     .xCheckReservedLock = on_reserved,
     .xFileControl = on_control,
@@ -403,7 +416,7 @@ int store_event_pages_init(struct store_event_pages *pages, struct store_txn *tx
     if (!system || make_first(pages) != SQLITE_OK) {
         return SQLITE_NOMEM;
     }
-    store_event_pages_begin(pages);
+    begin_again(pages);
     make_vfs(pages, system);
     snprintf(sql, sizeof(sql),
              "ATTACH 'file:batch?vfs=%s' AS " NAME "; PRAGMA " NAME ".cache_size = 2; PRAGMA " NAME
@@ -424,13 +437,6 @@ void store_event_pages_deinit(struct store_event_pages *pages) {
     free(pages->large);
     pages->first = pages->large = NULL;
     pages->leaves = NULL;
-}
-
-void store_event_pages_begin(struct store_event_pages *pages) {
-    pages->changes++;
-    put_changes(pages, pages->first);
-    pages->next_page = FIRST_LEAF;
-    pages->tables = pages->leaf_count = 0;
 }
 
 // ---- Writing ----------------------------------------------------------------------------------

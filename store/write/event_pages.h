@@ -51,9 +51,6 @@ struct store_event_pages {
 int store_event_pages_init(struct store_event_pages *pages, struct store_txn *txn);
 void store_event_pages_deinit(struct store_event_pages *pages);
 
-// Call it before each transaction: the tables are empty.
-void store_event_pages_begin(struct store_event_pages *pages);
-
 // True when the transaction should be committed before it gets another batch.
 static inline bool store_event_pages_full(const struct store_event_pages *pages) {
     return pages->tables + STORE_EVENT_TABLES_LEFT >= STORE_EVENT_TABLES;

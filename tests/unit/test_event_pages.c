@@ -245,6 +245,28 @@ Test(event_pages, writes_many_batches_in_a_transaction_until_it_is_full) {
     kit_close(&kit);
 }
 
+// SQLite does not give the lock of a file back while a statement of the connection reads.
+Test(event_pages, writes_new_events_while_a_statement_reads) {
+    struct kit kit;
+    sqlite3_stmt *stmt = NULL;
+    kit_open(&kit);
+    add_many(&kit, 0, 20);
+    kit_commit(&kit);
+    cr_assert_eq(sqlite3_prepare_v2(kit.store->db, "SELECT * FROM NVTX_EVENTS", -1, &stmt, NULL),
+                 SQLITE_OK);
+    cr_assert_eq(sqlite3_step(stmt), SQLITE_ROW);
+    for (int64_t at = 20; at < 100; at += 20) {
+        add_many(&kit, at, 20);
+        kit_commit(&kit);
+    }
+    sqlite3_finalize(stmt);
+    add_many(&kit, 100, 20);
+    kit_commit(&kit);
+    cr_assert_eq(kit.store->bulk.pages.tables, 1);
+    assert_rows(&kit, "SELECT count(*), count(DISTINCT start) FROM NVTX_EVENTS", "120|120");
+    kit_close(&kit);
+}
+
 Test(event_pages, refuses_a_batch_without_a_table_and_goes_on) {
     struct kit kit;
     kit_open(&kit);
