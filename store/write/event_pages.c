@@ -24,7 +24,8 @@
 
 #define NAME "nvtxt_batch"
 #define PAGE ((size_t)65536)
-#define PAGES 0x100000 // that the file says to have, far more than are ever read
+#define PAGES 0x100000                    // that the file says to have, far more than are ever read
+#define LOCK_PAGE (0x40000000 / PAGE + 1) // SQLite's own, of which it reads nothing
 #define FIRST_ROOT 2
 #define FIRST_LEAF (FIRST_ROOT + STORE_EVENT_TABLES)
 
@@ -447,6 +448,15 @@ static size_t most_bytes(const struct store_event *event) {
     return STORE_EVENT_RECORD_MOST + CELL_MOST + event->text_len + json;
 }
 
+// The first one of `count` pages in a row.
+static uint32_t take_pages(struct store_event_pages *pages, uint32_t count) {
+    if (pages->next_page <= LOCK_PAGE && pages->next_page + count > LOCK_PAGE) {
+        pages->next_page = LOCK_PAGE + 1;
+    }
+    pages->next_page += count;
+    return pages->next_page - count;
+}
+
 // Adds a leaf that begins with the next event of `*walk`, which it moves behind the last one that
 // fits.
 static int add_leaf(struct store_event_pages *pages, struct store_event_leaf *walk) {
@@ -456,8 +466,8 @@ static int add_leaf(struct store_event_pages *pages, struct store_event_leaf *wa
     }
     struct store_event_leaf *leaf = &pages->leaves[pages->leaf_count];
     *leaf = *walk;
-    leaf->page = pages->next_page;
     leaf->count = 0;
+    uint32_t count = 1;
     size_t room = PAGE - LEAF_HEAD;
     struct store_event_leaf next = *walk;
     const struct store_event *event;
@@ -470,11 +480,11 @@ static int add_leaf(struct store_event_pages *pages, struct store_event_leaf *wa
         *walk = next;
         room -= most < room ? most : room;
         if (most > PAGE - LEAF_HEAD) { // alone, with the pages that it may need
-            pages->next_page += (uint32_t)(most / OVERFLOW_BYTES + 1);
+            count += (uint32_t)(most / OVERFLOW_BYTES + 1);
             break;
         }
     }
-    pages->next_page++;
+    leaf->page = take_pages(pages, count);
     pages->leaf_count += leaf->count > 0;
     return SQLITE_OK;
 }

@@ -214,6 +214,25 @@ Test(event_pages, goes_on_in_another_table_when_one_has_no_page_left) {
     kit_close(&kit);
 }
 
+// SQLite never reads the page at 2^30 bytes, which has its locks.
+Test(event_pages, leaves_the_page_of_locks_out) {
+    struct kit kit;
+    kit_open(&kit);
+    for (uint32_t page = 16380; page <= 16386; page++) {
+        add_text(&kit, 150000, 0); // three pages
+        add_many(&kit, 0, 1000);
+        cr_assert_eq(store_begin(kit.store), STORE_DONE);
+        kit.store->bulk.pages.next_page = page;
+        int r = store_write(kit.store, kit.batch);
+        cr_assert_eq(r, STORE_DONE, "from page %u: %s", page, store_error(kit.store));
+        cr_assert_eq(store_commit(kit.store), STORE_DONE);
+        store_batch_reset(kit.batch);
+    }
+    assert_rows(&kit, "SELECT count(*), sum(length(text) = 150000) FROM NVTX_EVENTS", "7007|7");
+    assert_as_sqlite_writes(&kit);
+    kit_close(&kit);
+}
+
 static void write_again(struct kit *kit) {
     cr_assert_eq(store_write(kit->store, kit->batch), STORE_DONE, "%s", store_error(kit->store));
     store_batch_reset(kit->batch);
