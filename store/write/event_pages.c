@@ -489,40 +489,38 @@ static int add_leaf(struct store_event_pages *pages, struct store_event_leaf *wa
     return SQLITE_OK;
 }
 
-// Only without names of columns SQLite copies whole records. But a table that somebody gave a
-// column more needs them.
-static int name_columns(sqlite3 *db, char *names, size_t size) {
+// Only without names of columns SQLite copies whole records, each value into the column that has
+// its place. But somebody may have given the table a column more, or put them into another order.
+int store_event_pages_look(struct store_event_pages *pages) {
+    char names[sizeof(pages->names)] = "";
     sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(db,
-                                "SELECT '(' || group_concat('\"' || name || '\"') || ')' FROM "
-                                "pragma_table_info('e0', '" NAME "')",
-                                -1, &stmt, NULL);
+    int rc = sqlite3_prepare_v2(
+        pages->txn->db,
+        "SELECT iif(ours.names = theirs.names, '', '(' || ours.names || ')') FROM "
+        "(SELECT group_concat('\"' || name || '\"') AS names FROM "
+        "pragma_table_info('e0', '" NAME "')) ours, "
+        "(SELECT group_concat('\"' || name || '\"') AS names FROM "
+        "pragma_table_info('NVTX_EVENTS', 'main')) theirs",
+        -1, &stmt, NULL);
     if (store_sql_next(stmt, &rc)) {
-        store_sql_text(stmt, 0, names, size);
+        store_sql_text(stmt, 0, names, sizeof(names));
     }
     sqlite3_finalize(stmt);
+    if (rc == SQLITE_OK && strcmp(names, pages->names) != 0) {
+        memcpy(pages->names, names, sizeof(names));
+        store_sql_finalize(pages->stmts, STORE_EVENT_TABLES);
+    }
     return rc;
-}
-
-static int insert_into(struct store_event_pages *pages, size_t table, const char *names) {
-    char sql[640];
-    sqlite3_stmt **stmt = &pages->stmts[table];
-    snprintf(sql, sizeof(sql), "INSERT INTO main.NVTX_EVENTS %s SELECT * FROM " NAME ".e%zu", names,
-             table);
-    int rc = store_sql_prepare(pages->txn->db, stmt, sql);
-    return rc ?: store_sql_run(*stmt);
 }
 
 static int insert_table(struct store_event_pages *pages) {
-    char names[512];
+    char sql[sizeof(pages->names) + 80];
     size_t table = pages->tables - 1;
-    int rc = insert_into(pages, table, "");
-    if (rc == SQLITE_ERROR) {
-        store_sql_finalize(&pages->stmts[table], 1);
-        rc = name_columns(pages->txn->db, names, sizeof(names));
-        rc = rc ?: insert_into(pages, table, names);
-    }
-    return rc;
+    sqlite3_stmt **stmt = &pages->stmts[table];
+    snprintf(sql, sizeof(sql), "INSERT INTO main.NVTX_EVENTS %s SELECT * FROM " NAME ".e%zu",
+             pages->names, table);
+    int rc = store_sql_prepare(pages->txn->db, stmt, sql);
+    return rc ?: store_sql_run(*stmt);
 }
 
 int store_event_pages_write(struct store_event_pages *pages, const struct store_batch *batch) {

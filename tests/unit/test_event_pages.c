@@ -326,3 +326,35 @@ Test(event_pages, writes_into_a_table_that_somebody_changed) {
     assert_rows(&kit, "PRAGMA integrity_check", "ok");
     kit_close(&kit);
 }
+
+static void add_payload(struct kit *kit) {
+    struct nvtxt_event event = with_int(1, 7);
+    event.category = 9;
+    kit_add(kit, 1, &event);
+    kit_commit(kit);
+}
+
+// As programs do that cannot ALTER a table: they fill another one and rename it.
+Test(event_pages, writes_columns_that_somebody_put_in_another_order) {
+    struct kit kit;
+    kit_open(&kit);
+    add_payload(&kit);
+    kit_exec(&kit,
+             "PRAGMA legacy_alter_table = ON;"
+             "CREATE TABLE again (start INT NOT NULL, end INT NOT NULL, eventType INT NOT NULL, "
+             "rangeId INT NOT NULL, text TEXT NOT NULL, color INT NOT NULL, category INT NOT NULL, "
+             "globalTid INT NOT NULL, domainId INT NOT NULL, endGlobalTid INTEGER, "
+             "textId INTEGER, int64Value INTEGER, uint64Value INTEGER, doubleValue REAL, "
+             "uint32Value INTEGER, int32Value INTEGER, floatValue REAL, jsonText TEXT);"
+             "INSERT INTO again SELECT start, end, eventType, rangeId, text, color, category, "
+             "globalTid, domainId, endGlobalTid, textId, int64Value, uint64Value, doubleValue, "
+             "uint32Value, int32Value, floatValue, jsonText FROM NVTX_EVENTS;"
+             "DROP TABLE NVTX_EVENTS; ALTER TABLE again RENAME TO NVTX_EVENTS");
+    add_payload(&kit);
+    assert_rows(&kit, "SELECT category, color, int64Value, uint64Value FROM NVTX_EVENTS",
+                "9|0|7|NULL 9|0|7|NULL");
+    cr_assert_eq(kit_reopen(&kit), STORE_DONE);
+    add_payload(&kit);
+    assert_rows(&kit, "SELECT sum(category), sum(int64Value) FROM NVTX_EVENTS", "27|21");
+    kit_close(&kit);
+}
