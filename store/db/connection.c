@@ -280,6 +280,15 @@ static int inspect(sqlite3 *db, int *version, int *result) {
     return rc;
 }
 
+// The name of the database of batches is a URI (store/write/event_pages.h), that of a file is none.
+static int open_to_write(sqlite3 **db, const char *path, const char *vfs) {
+    char name[PATH_MAX + 2];
+    int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_URI;
+    snprintf(name, sizeof(name), "%s%s", strncmp(path, "file:", 5) == 0 ? "./" : "", path);
+    return sqlite3_open_v2(name, db, flags, vfs);
+}
+
 int store_connection_open(sqlite3 **db, const char *path, const struct store_options *options,
                           char *error, size_t size) {
     const char *called = options->name ?: path;
@@ -288,13 +297,10 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
     if (r != STORE_DONE) {
         return r;
     }
-    // The name of the database of batches is a URI (store/write/event_pages.h).
-    int flags =
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_URI;
     const char *vfs = options->keeps_lock ? store_writelock_vfs() : NULL;
     int rc = options->read_only            ? store_connection_read(db, path)
              : options->keeps_lock && !vfs ? SQLITE_NOMEM
-                                           : sqlite3_open_v2(path, db, flags, vfs);
+                                           : open_to_write(db, path, vfs);
     if (rc == SQLITE_OK) {
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         rc = options->plain ? store_stranger_guard(*db) : SQLITE_OK;
