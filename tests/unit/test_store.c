@@ -111,6 +111,20 @@ Test(store, has_the_name_that_was_given_whatever_it_begins_with) {
     kit_close(&kit);
 }
 
+// As somebody may make it of a dump; a program of ours makes none.
+Test(store, in_utf16_is_only_read) {
+    struct kit kit;
+    kit_open(&kit);
+    store_close(kit.store);
+    kit.store = NULL;
+    unlink(kit.path);
+    kit_exec(&kit, "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (a); DROP TABLE t");
+    cr_assert_eq(kit_reopen(&kit), STORE_REFUSED, "%s", kit.error);
+    cr_assert_not_null(strstr(kit.error, "in UTF-16 and can only be read"), "%s", kit.error);
+    assert_rows(&kit, "SELECT count(*) FROM sqlite_master", "0");
+    kit_close(&kit);
+}
+
 Test(store, reads_without_writing_when_asked_to) {
     struct kit kit;
     kit_open(&kit);
