@@ -494,7 +494,12 @@ static int add_leaf(struct store_event_pages *pages, struct store_event_leaf *wa
 int store_event_pages_look(struct store_event_pages *pages) {
     char names[sizeof(pages->names)] = "";
     sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(
+    int64_t schema = 0;
+    int rc = store_sql_int(pages->txn->db, "PRAGMA main.schema_version", &schema);
+    if (rc != SQLITE_OK || schema == pages->schema) {
+        return rc;
+    }
+    rc = sqlite3_prepare_v2(
         pages->txn->db,
         "SELECT iif(ours.names = theirs.names, '', '(' || ours.names || ')') FROM "
         "(SELECT group_concat('\"' || name || '\"') AS names FROM "
@@ -506,6 +511,7 @@ int store_event_pages_look(struct store_event_pages *pages) {
         store_sql_text(stmt, 0, names, sizeof(names));
     }
     sqlite3_finalize(stmt);
+    pages->schema = rc == SQLITE_OK ? schema : 0;
     if (rc == SQLITE_OK && strcmp(names, pages->names) != 0) {
         memcpy(pages->names, names, sizeof(names));
         store_sql_finalize(pages->stmts, STORE_EVENT_TABLES);

@@ -43,6 +43,7 @@ struct store_event_pages {
     unsigned char *large; // owned: the last record that did not fit into a leaf
     size_t large_room;
     const struct store_event *large_of;
+    int64_t schema;  // its version, when the columns were looked at; 0: not yet
     char names[512]; // of the columns, where NVTX_EVENTS has others than ours; else empty
     sqlite3_stmt *stmts[STORE_EVENT_TABLES];
 };
