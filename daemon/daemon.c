@@ -217,10 +217,10 @@ static void on_commit(struct server *server) {
 // ---- Start --------------------------------------------------------------------------------------
 
 static int exit_status_of(int r) {
-    return r == STORE_NEWER || r == STORE_FOREIGN ? EX_DATAERR
-           : r == STORE_BUSY                      ? EX_TEMPFAIL
-           : r == STORE_IO || r == STORE_NO_SPACE ? EX_IOERR
-                                                  : EX_CANTCREAT;
+    return r == STORE_NEWER || r == STORE_FOREIGN || r == STORE_REFUSED ? EX_DATAERR
+           : r == STORE_BUSY                                            ? EX_TEMPFAIL
+           : r == STORE_IO || r == STORE_NO_SPACE                       ? EX_IOERR
+                                                                        : EX_CANTCREAT;
 }
 
 // Opens the store, ends the sources that a killed daemon left open, and lists the known files.

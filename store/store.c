@@ -88,6 +88,9 @@ static int load_ids(struct store *store) {
                            &store->txn.next_string);
     }
     rc = rc ?: store_carry_fact(db, "rangeBase", &store->txn.range_base);
+    if (rc == 0 && !store->options.read_only) {
+        rc = store_event_pages_look(&store->bulk.pages);
+    }
     store->ids_known = rc == SQLITE_OK;
     return rc;
 }
@@ -262,7 +265,6 @@ static int begin(struct store *store) {
         return rc;
     }
     store_wal_checkpoint_if_due(&store->wal);
-    store_event_pages_begin(&store->bulk.pages);
     return run_statement(store, BEGIN);
 }
 

@@ -199,6 +199,9 @@ static int refuse(char *error, size_t size, const char *path, int r) {
     case STORE_BUSY:
         why = "is locked by another process: try again when that one is done";
         break;
+    case STORE_REFUSED:
+        why = "has its texts in UTF-16 and can only be read: name another store";
+        break;
     case STORE_EMPTY:
         why = "is empty: no store was made in it yet";
         break;
@@ -268,16 +271,31 @@ static int look_first(const char *path, const struct store_options *options, cha
     return refuse_kind(error, size, called, kind);
 }
 
-// What SQLite itself says about the file. `*result` is STORE_DONE when it is ours, or a new one.
-static int inspect(sqlite3 *db, int *version, int *result) {
+// What SQLite itself says about the file. `*result` is STORE_DONE when it is ours, or a new one,
+// and has the encoding of batches (store/write/event_pages.h) if it is written.
+static int inspect(sqlite3 *db, bool read_only, int *version, int *result) {
     enum store_schema_state state;
+    int64_t utf8 = 0;
     int rc = store_schema_inspect(db, &state, version);
     if (rc == SQLITE_OK) {
         *result = state == STORE_SCHEMA_FOREIGN     ? STORE_FOREIGN
                   : *version > STORE_SCHEMA_VERSION ? STORE_NEWER
                                                     : STORE_DONE;
     }
+    if (rc == SQLITE_OK && *result == STORE_DONE && !read_only) {
+        rc = store_sql_int(db, "SELECT encoding = 'UTF-8' FROM pragma_encoding", &utf8);
+        *result = utf8 ? STORE_DONE : STORE_REFUSED;
+    }
     return rc;
+}
+
+// The name of the database of batches is a URI (store/write/event_pages.h), that of a file is none.
+static int open_to_write(sqlite3 **db, const char *path, const char *vfs) {
+    char name[PATH_MAX + 2];
+    int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_URI;
+    snprintf(name, sizeof(name), "%s%s", strncmp(path, "file:", 5) == 0 ? "./" : "", path);
+    return sqlite3_open_v2(name, db, flags, vfs);
 }
 
 int store_connection_open(sqlite3 **db, const char *path, const struct store_options *options,
@@ -288,18 +306,15 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
     if (r != STORE_DONE) {
         return r;
     }
-    // The name of the database of batches is a URI (store/write/event_pages.h).
-    int flags =
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_URI;
     const char *vfs = options->keeps_lock ? store_writelock_vfs() : NULL;
     int rc = options->read_only            ? store_connection_read(db, path)
              : options->keeps_lock && !vfs ? SQLITE_NOMEM
-                                           : sqlite3_open_v2(path, db, flags, vfs);
+                                           : open_to_write(db, path, vfs);
     if (rc == SQLITE_OK) {
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         rc = options->plain ? store_stranger_guard(*db) : SQLITE_OK;
         rc = rc ?: configure(*db, options);
-        rc = rc ?: inspect(*db, &version, &r);
+        rc = rc ?: inspect(*db, options->read_only, &version, &r);
     }
     if (rc == SQLITE_OK && r == STORE_DONE) {
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, options->keeps_lock, NULL);

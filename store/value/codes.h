@@ -18,7 +18,8 @@ enum store_result {
     STORE_CORRUPT = 5,  // not a database, or a broken one
     STORE_NO_SPACE = 6, // the disk is full: roll back, try again later
     STORE_IO = 7,       // another I/O error: the same
-    STORE_REFUSED = 8,  // SQLite refuses a row (a constraint, too big): it always will
+    STORE_REFUSED = 8,  // SQLite refuses a row (a constraint, too big): it always will. store_open:
+                        // not in UTF-8; untouched
     STORE_GONE = 9,     // store_begin: the file, or its log, was moved or removed
     STORE_LACKING = 10, // somebody added a trigger or an index that calls a function, a module or a
                         // collation that this program does not have: try again when it is gone

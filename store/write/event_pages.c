@@ -8,8 +8,10 @@
 // Which events stand in a leaf is known before SQLite reads the first page, from the most bytes
 // that each can take. So leaves are not full, which matters to nobody: they are never stored.
 //
-// The change counter in the header is another one in each transaction, so SQLite forgets the pages
-// of the last one.
+// All begins again when SQLite locks the file, as it does once in a transaction. The change counter
+// in the header is another one then, so it forgets the pages of the last one. A transaction in
+// which the lock was never given back, because a statement still reads, goes on with pages and
+// tables that were not given yet.
 #include "store/write/event_pages.h"
 
 #include <stdio.h>
@@ -22,7 +24,8 @@
 
 #define NAME "nvtxt_batch"
 #define PAGE ((size_t)65536)
-#define PAGES 0x100000 // that the file says to have, far more than are ever read
+#define PAGES 0x100000                    // that the file says to have, far more than are ever read
+#define LOCK_PAGE (0x40000000 / PAGE + 1) // SQLite's own, of which it reads nothing
 #define FIRST_ROOT 2
 #define FIRST_LEAF (FIRST_ROOT + STORE_EVENT_TABLES)
 
@@ -243,11 +246,6 @@ static size_t put_schema(unsigned char *page) {
     return (size_t)(at - page) + GAP_LEAST;
 }
 
-static void put_changes(const struct store_event_pages *pages, unsigned char *page) {
-    store_put_number(page + 24, pages->changes, 4);
-    store_put_number(page + 92, pages->changes, 4); // when the version at 96 was written
-}
-
 static int make_first(struct store_event_pages *pages) {
     unsigned char *page = malloc(PAGE);
     if (!page) {
@@ -256,6 +254,15 @@ static int make_first(struct store_event_pages *pages) {
     pages->first_size = put_schema(page);
     pages->first = realloc(page, pages->first_size) ?: page;
     return SQLITE_OK;
+}
+
+// All tables are empty, and page 1 says that it is another one.
+static void begin_again(struct store_event_pages *pages) {
+    pages->changes++;
+    store_put_number(pages->first + 24, pages->changes, 4);
+    store_put_number(pages->first + 92, pages->changes, 4); // when the version at 96 was written
+    pages->next_page = FIRST_LEAF;
+    pages->tables = pages->leaf_count = 0;
 }
 
 // ---- The VFS ------------------------------------------------------------------------------------
@@ -325,8 +332,15 @@ static int on_truncate(sqlite3_file *file, sqlite3_int64 size) {
     return SQLITE_READONLY;
 }
 
-static int on_flags(sqlite3_file *file, int flags) { // nothing to sync, no locks
+static int on_flags(sqlite3_file *file, int flags) { // syncs, unlocks
     (void)file, (void)flags;
+    return SQLITE_OK;
+}
+
+// To read is all that SQLite may want of a file of which it can only read.
+static int on_lock(sqlite3_file *file, int level) {
+    (void)level;
+    begin_again(((struct file *)file)->pages);
     return SQLITE_OK;
 }
 
@@ -354,7 +368,7 @@ static const sqlite3_io_methods methods = {
     .xTruncate = on_truncate,
     .xSync = on_flags,
     .xFileSize = on_size,
-    .xLock = on_flags,
+    .xLock = on_lock,
     .xUnlock = on_flags,
     .xCheckReservedLock = on_reserved,
     .xFileControl = on_control,
@@ -403,7 +417,7 @@ int store_event_pages_init(struct store_event_pages *pages, struct store_txn *tx
     if (!system || make_first(pages) != SQLITE_OK) {
         return SQLITE_NOMEM;
     }
-    store_event_pages_begin(pages);
+    begin_again(pages);
     make_vfs(pages, system);
     snprintf(sql, sizeof(sql),
              "ATTACH 'file:batch?vfs=%s' AS " NAME "; PRAGMA " NAME ".cache_size = 2; PRAGMA " NAME
@@ -426,19 +440,21 @@ void store_event_pages_deinit(struct store_event_pages *pages) {
     pages->leaves = NULL;
 }
 
-void store_event_pages_begin(struct store_event_pages *pages) {
-    pages->changes++;
-    put_changes(pages, pages->first);
-    pages->next_page = FIRST_LEAF;
-    pages->tables = pages->leaf_count = 0;
-}
-
 // ---- Writing ----------------------------------------------------------------------------------
 
 // The most bytes that the event takes in a leaf.
 static size_t most_bytes(const struct store_event *event) {
     size_t json = event->flags & STORE_EVENT_JSON ? event->payload.extra->json.len : 0;
     return STORE_EVENT_RECORD_MOST + CELL_MOST + event->text_len + json;
+}
+
+// The first one of `count` pages in a row.
+static uint32_t take_pages(struct store_event_pages *pages, uint32_t count) {
+    if (pages->next_page <= LOCK_PAGE && pages->next_page + count > LOCK_PAGE) {
+        pages->next_page = LOCK_PAGE + 1;
+    }
+    pages->next_page += count;
+    return pages->next_page - count;
 }
 
 // Adds a leaf that begins with the next event of `*walk`, which it moves behind the last one that
@@ -450,8 +466,8 @@ static int add_leaf(struct store_event_pages *pages, struct store_event_leaf *wa
     }
     struct store_event_leaf *leaf = &pages->leaves[pages->leaf_count];
     *leaf = *walk;
-    leaf->page = pages->next_page;
     leaf->count = 0;
+    uint32_t count = 1;
     size_t room = PAGE - LEAF_HEAD;
     struct store_event_leaf next = *walk;
     const struct store_event *event;
@@ -464,49 +480,53 @@ static int add_leaf(struct store_event_pages *pages, struct store_event_leaf *wa
         *walk = next;
         room -= most < room ? most : room;
         if (most > PAGE - LEAF_HEAD) { // alone, with the pages that it may need
-            pages->next_page += (uint32_t)(most / OVERFLOW_BYTES + 1);
+            count += (uint32_t)(most / OVERFLOW_BYTES + 1);
             break;
         }
     }
-    pages->next_page++;
+    leaf->page = take_pages(pages, count);
     pages->leaf_count += leaf->count > 0;
     return SQLITE_OK;
 }
 
-// Only without names of columns SQLite copies whole records. But a table that somebody gave a
-// column more needs them.
-static int name_columns(sqlite3 *db, char *names, size_t size) {
+// Only without names of columns SQLite copies whole records, each value into the column that has
+// its place. But somebody may have given the table a column more, or put them into another order.
+int store_event_pages_look(struct store_event_pages *pages) {
+    char names[sizeof(pages->names)] = "";
     sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(db,
-                                "SELECT '(' || group_concat('\"' || name || '\"') || ')' FROM "
-                                "pragma_table_info('e0', '" NAME "')",
-                                -1, &stmt, NULL);
+    int64_t schema = 0;
+    int rc = store_sql_int(pages->txn->db, "PRAGMA main.schema_version", &schema);
+    if (rc != SQLITE_OK || schema == pages->schema) {
+        return rc;
+    }
+    rc = sqlite3_prepare_v2(
+        pages->txn->db,
+        "SELECT iif(ours.names = theirs.names, '', '(' || ours.names || ')') FROM "
+        "(SELECT group_concat('\"' || name || '\"') AS names FROM "
+        "pragma_table_info('e0', '" NAME "')) ours, "
+        "(SELECT group_concat('\"' || name || '\"') AS names FROM "
+        "pragma_table_info('NVTX_EVENTS', 'main')) theirs",
+        -1, &stmt, NULL);
     if (store_sql_next(stmt, &rc)) {
-        store_sql_text(stmt, 0, names, size);
+        store_sql_text(stmt, 0, names, sizeof(names));
     }
     sqlite3_finalize(stmt);
+    pages->schema = rc == SQLITE_OK ? schema : 0;
+    if (rc == SQLITE_OK && strcmp(names, pages->names) != 0) {
+        memcpy(pages->names, names, sizeof(names));
+        store_sql_finalize(pages->stmts, STORE_EVENT_TABLES);
+    }
     return rc;
-}
-
-static int insert_into(struct store_event_pages *pages, size_t table, const char *names) {
-    char sql[640];
-    sqlite3_stmt **stmt = &pages->stmts[table];
-    snprintf(sql, sizeof(sql), "INSERT INTO main.NVTX_EVENTS %s SELECT * FROM " NAME ".e%zu", names,
-             table);
-    int rc = store_sql_prepare(pages->txn->db, stmt, sql);
-    return rc ?: store_sql_run(*stmt);
 }
 
 static int insert_table(struct store_event_pages *pages) {
-    char names[512];
+    char sql[sizeof(pages->names) + 80];
     size_t table = pages->tables - 1;
-    int rc = insert_into(pages, table, "");
-    if (rc == SQLITE_ERROR) {
-        store_sql_finalize(&pages->stmts[table], 1);
-        rc = name_columns(pages->txn->db, names, sizeof(names));
-        rc = rc ?: insert_into(pages, table, names);
-    }
-    return rc;
+    sqlite3_stmt **stmt = &pages->stmts[table];
+    snprintf(sql, sizeof(sql), "INSERT INTO main.NVTX_EVENTS %s SELECT * FROM " NAME ".e%zu",
+             pages->names, table);
+    int rc = store_sql_prepare(pages->txn->db, stmt, sql);
+    return rc ?: store_sql_run(*stmt);
 }
 
 int store_event_pages_write(struct store_event_pages *pages, const struct store_batch *batch) {

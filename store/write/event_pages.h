@@ -43,6 +43,8 @@ struct store_event_pages {
     unsigned char *large; // owned: the last record that did not fit into a leaf
     size_t large_room;
     const struct store_event *large_of;
+    int64_t schema;  // its version, when the columns were looked at; 0: not yet
+    char names[512]; // of the columns, where NVTX_EVENTS has others than ours; else empty
     sqlite3_stmt *stmts[STORE_EVENT_TABLES];
 };
 
@@ -51,8 +53,9 @@ struct store_event_pages {
 int store_event_pages_init(struct store_event_pages *pages, struct store_txn *txn);
 void store_event_pages_deinit(struct store_event_pages *pages);
 
-// Call it before each transaction: the tables are empty.
-void store_event_pages_begin(struct store_event_pages *pages);
+// Call it before the first write, and after another connection wrote: looks at the columns that
+// NVTX_EVENTS has.
+int store_event_pages_look(struct store_event_pages *pages);
 
 // True when the transaction should be committed before it gets another batch.
 static inline bool store_event_pages_full(const struct store_event_pages *pages) {

@@ -214,6 +214,25 @@ Test(event_pages, goes_on_in_another_table_when_one_has_no_page_left) {
     kit_close(&kit);
 }
 
+// SQLite never reads the page at 2^30 bytes, which has its locks.
+Test(event_pages, leaves_the_page_of_locks_out) {
+    struct kit kit;
+    kit_open(&kit);
+    for (uint32_t page = 16380; page <= 16386; page++) {
+        add_text(&kit, 150000, 0); // three pages
+        add_many(&kit, 0, 1000);
+        cr_assert_eq(store_begin(kit.store), STORE_DONE);
+        kit.store->bulk.pages.next_page = page;
+        int r = store_write(kit.store, kit.batch);
+        cr_assert_eq(r, STORE_DONE, "from page %u: %s", page, store_error(kit.store));
+        cr_assert_eq(store_commit(kit.store), STORE_DONE);
+        store_batch_reset(kit.batch);
+    }
+    assert_rows(&kit, "SELECT count(*), sum(length(text) = 150000) FROM NVTX_EVENTS", "7007|7");
+    assert_as_sqlite_writes(&kit);
+    kit_close(&kit);
+}
+
 static void write_again(struct kit *kit) {
     cr_assert_eq(store_write(kit->store, kit->batch), STORE_DONE, "%s", store_error(kit->store));
     store_batch_reset(kit->batch);
@@ -242,6 +261,28 @@ Test(event_pages, writes_many_batches_in_a_transaction_until_it_is_full) {
     snprintf(expected, sizeof(expected), "%d|%d", batches * 1500, batches * 1500);
     assert_rows(&kit, "SELECT count(*), count(DISTINCT start) FROM NVTX_EVENTS", expected);
     assert_as_sqlite_writes(&kit);
+    kit_close(&kit);
+}
+
+// SQLite does not give the lock of a file back while a statement of the connection reads.
+Test(event_pages, writes_new_events_while_a_statement_reads) {
+    struct kit kit;
+    sqlite3_stmt *stmt = NULL;
+    kit_open(&kit);
+    add_many(&kit, 0, 20);
+    kit_commit(&kit);
+    cr_assert_eq(sqlite3_prepare_v2(kit.store->db, "SELECT * FROM NVTX_EVENTS", -1, &stmt, NULL),
+                 SQLITE_OK);
+    cr_assert_eq(sqlite3_step(stmt), SQLITE_ROW);
+    for (int64_t at = 20; at < 100; at += 20) {
+        add_many(&kit, at, 20);
+        kit_commit(&kit);
+    }
+    sqlite3_finalize(stmt);
+    add_many(&kit, 100, 20);
+    kit_commit(&kit);
+    cr_assert_eq(kit.store->bulk.pages.tables, 1);
+    assert_rows(&kit, "SELECT count(*), count(DISTINCT start) FROM NVTX_EVENTS", "120|120");
     kit_close(&kit);
 }
 
@@ -283,5 +324,37 @@ Test(event_pages, writes_into_a_table_that_somebody_changed) {
                 "(SELECT count(*) FROM seen), (SELECT min(at) FROM seen) FROM NVTX_EVENTS",
                 "100|100|700|100|40|60");
     assert_rows(&kit, "PRAGMA integrity_check", "ok");
+    kit_close(&kit);
+}
+
+static void add_payload(struct kit *kit) {
+    struct nvtxt_event event = with_int(1, 7);
+    event.category = 9;
+    kit_add(kit, 1, &event);
+    kit_commit(kit);
+}
+
+// As programs do that cannot ALTER a table: they fill another one and rename it.
+Test(event_pages, writes_columns_that_somebody_put_in_another_order) {
+    struct kit kit;
+    kit_open(&kit);
+    add_payload(&kit);
+    kit_exec(&kit,
+             "PRAGMA legacy_alter_table = ON;"
+             "CREATE TABLE again (start INT NOT NULL, end INT NOT NULL, eventType INT NOT NULL, "
+             "rangeId INT NOT NULL, text TEXT NOT NULL, color INT NOT NULL, category INT NOT NULL, "
+             "globalTid INT NOT NULL, domainId INT NOT NULL, endGlobalTid INTEGER, "
+             "textId INTEGER, int64Value INTEGER, uint64Value INTEGER, doubleValue REAL, "
+             "uint32Value INTEGER, int32Value INTEGER, floatValue REAL, jsonText TEXT);"
+             "INSERT INTO again SELECT start, end, eventType, rangeId, text, color, category, "
+             "globalTid, domainId, endGlobalTid, textId, int64Value, uint64Value, doubleValue, "
+             "uint32Value, int32Value, floatValue, jsonText FROM NVTX_EVENTS;"
+             "DROP TABLE NVTX_EVENTS; ALTER TABLE again RENAME TO NVTX_EVENTS");
+    add_payload(&kit);
+    assert_rows(&kit, "SELECT category, color, int64Value, uint64Value FROM NVTX_EVENTS",
+                "9|0|7|NULL 9|0|7|NULL");
+    cr_assert_eq(kit_reopen(&kit), STORE_DONE);
+    add_payload(&kit);
+    assert_rows(&kit, "SELECT sum(category), sum(int64Value) FROM NVTX_EVENTS", "27|21");
     kit_close(&kit);
 }

@@ -96,6 +96,35 @@ Test(store, says_what_is_wrong_with_a_path) {
     kit_close(&kit);
 }
 
+// A name in the folder that one is in: SQLite would take it as a URI.
+Test(store, has_the_name_that_was_given_whatever_it_begins_with) {
+    struct kit kit;
+    kit_folder(&kit);
+    cr_assert_eq(chdir(kit.folder), 0);
+    snprintf(kit.path, sizeof(kit.path), "file:%%41?mode=memory");
+    cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
+    struct nvtxt_event event = kit_mark(1, "one");
+    kit_add(&kit, 1, &event);
+    kit_commit(&kit);
+    snprintf(kit.path, sizeof(kit.path), "%s/file:%%41?mode=memory", kit.folder);
+    assert_rows(&kit, "SELECT count(*) FROM NVTX_EVENTS", "1");
+    kit_close(&kit);
+}
+
+// As somebody may make it of a dump; a program of ours makes none.
+Test(store, in_utf16_is_only_read) {
+    struct kit kit;
+    kit_open(&kit);
+    store_close(kit.store);
+    kit.store = NULL;
+    unlink(kit.path);
+    kit_exec(&kit, "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (a); DROP TABLE t");
+    cr_assert_eq(kit_reopen(&kit), STORE_REFUSED, "%s", kit.error);
+    cr_assert_not_null(strstr(kit.error, "in UTF-16 and can only be read"), "%s", kit.error);
+    assert_rows(&kit, "SELECT count(*) FROM sqlite_master", "0");
+    kit_close(&kit);
+}
+
 Test(store, reads_without_writing_when_asked_to) {
     struct kit kit;
     kit_open(&kit);
