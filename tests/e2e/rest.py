@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which cases of a file are the same in a build with sanitizers: those that come to none of the names in
 ASKED, by way of the functions and values of the file and of the modules beside it. Names are compared, not
-what they stand for, so at worst a case that is the same is not found. `rest.py FILE` prints the others."""
+what they stand for, so at worst a case that is the same is not found. `rest.py FILE...` prints the others."""
 import ast
+import functools
 import os
 import sys
 
@@ -26,23 +27,33 @@ def modules(piece):
     return [alias.name for alias in piece.names] if isinstance(piece, ast.Import) else []
 
 
-def pieces(path, seen):
-    """Of each piece at the left of a file, and of the modules that it imports: the names that it makes, and
-    the words in it."""
-    seen.add(path)
+@functools.cache
+def parts(path):
+    """The modules that a file imports; and of each piece at its left the names that it makes, and the words
+    in it."""
     with open(path, encoding="utf-8") as file:
         body = ast.parse(file.read()).body
+    imported, made = [], []
     for piece in body:
-        for name in modules(piece):
-            for folder in FOLDERS:
-                module = os.path.normpath(os.path.join(os.path.dirname(path), folder, str(name) + ".py"))
-                if os.path.exists(module) and name not in OTHERS and module not in seen:
-                    yield from pieces(module, seen)
+        imported += modules(piece)
         if isinstance(piece, (ast.FunctionDef, ast.ClassDef)):
-            yield {piece.name}, set(words(piece))
+            made.append(({piece.name}, set(words(piece))))
         elif not modules(piece):
-            made = {node.id for node in ast.walk(piece) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-            yield made, set(words(piece)) - made
+            names = {node.id for node in ast.walk(piece) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+            made.append((names, set(words(piece)) - names))
+    return imported, made
+
+
+def pieces(path, seen):
+    """Those of a file and of the modules that it imports."""
+    seen.add(path)
+    imported, made = parts(path)
+    for name in imported:
+        for folder in FOLDERS:
+            module = os.path.normpath(os.path.join(os.path.dirname(path), folder, str(name) + ".py"))
+            if os.path.exists(module) and name not in OTHERS and module not in seen:
+                yield from pieces(module, seen)
+    yield from made
 
 
 def cases(path):
@@ -55,9 +66,7 @@ def cases(path):
         for names, mentioned in left:
             if not mentioned.isdisjoint(found):
                 found |= names
-    with open(path, encoding="utf-8") as file:
-        defined = {piece.name for piece in ast.parse(file.read()).body if isinstance(piece, ast.FunctionDef)}
-    own = {name for name in defined if name.startswith("test_")}
+    own = {name for names, _ in parts(path)[1] for name in names if name.startswith("test_")}
     return own, own & found
 
 
@@ -68,4 +77,6 @@ def same(path):
 
 
 if __name__ == "__main__":
-    print("\n".join(sorted(cases(sys.argv[1])[1])))
+    for argument in sys.argv[1:]:
+        for case in sorted(cases(argument)[1]):
+            print("%s: %s" % (os.path.basename(argument), case))
