@@ -55,9 +55,10 @@ suites() {
     one 'demo' "$build_root/demo.log" demo
 }
 
-# scripts/test --all: each test runs once at least. What a sanitizer build runs, the plain build runs as
-# well only if it is whole there alone (whole_tests in tests/Makefile.am), and what has a short form runs
-# that under sanitizers. scripts/check-full runs the whole suite plain.
+# scripts/test --all: each case runs once at least. What a sanitizer build runs, the plain build runs as
+# well only if it is whole there alone (whole_tests in tests/Makefile.am, and of those in Python the cases
+# that tests/e2e/rest.py finds), and what has a short form runs that under sanitizers. scripts/check-full
+# runs the whole suite plain.
 all_suites() {
     suite 'plain build' test check-plain --enable-werror 'CFLAGS=-O2 -g1'
     NVTXT_TEST_SHORT=1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of daemon/; see Makefile.am for what a line looks like.
 
-EXTRA_DIST += e2e/lib.py e2e/manager.py e2e/small_disk.py unit/server_kit.h
+EXTRA_DIST += e2e/lib.py e2e/rest.py e2e/manager.py e2e/small_disk.py unit/server_kit.h
 python_tests += e2e/test_activation.py
 python_tests += e2e/test_reload.py
 python_tests += e2e/test_rotation.py

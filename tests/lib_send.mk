@@ -13,7 +13,7 @@ python_tests += e2e/test_lib_robust.py
 whole_tests += e2e/test_lib_robust.py
 EXTRA_DIST += e2e/python_program.py nvtx/later.c
 python_tests += e2e/test_python.py e2e/test_python_nvtx.py
-whole_tests += e2e/test_python.py
+whole_tests += e2e/test_python.py e2e/test_python_nvtx.py
 if !SANITIZE
 check_DATA += nvtx/later.so
 nvtx/later.so: nvtx/later.c

@@ -15,6 +15,7 @@ unit_programs += unit/test_patterns unit/test_burst
 EXTRA_DIST += report/tables/f1.csv report/tables/f1.json report/tables/f1.markdown report/tables/f1.text
 waiting_tests += e2e/test_report_schema.py
 serial_tests += e2e/test_report_hostile.py
+whole_tests += e2e/test_report_hostile.py
 
 report_kit = unit/report_kit.c unit/report_kit.h
 

@@ -46,10 +46,36 @@ is_empty "each room has a test"
 # What looks whether there is a sanitizer, or whether it is to be short, is whole in a plain build only.
 list_of() { sed -n "s/^\($1\) += *//p" "$top"/tests/*.mk | tr ' ' '\n' | grep '/'; }
 list_of 'whole_tests\|waiting_tests\|later_tests\|unbuilt_tests\|script_tests' >"$work/plain"
-list_of 'python_tests\|serial_tests' | sort -u | grep -vxF -f "$work/plain" | while read -r test; do
-    ! grep -lE '\b(SANITIZERS|SHORT)\b|io_log' "$top/tests/$test"
-done >"$work/said"
+others() { python3 "$top/tests/e2e/rest.py" "$@"; }
+list_of 'python_tests\|serial_tests' | sort -u | grep -vxF -f "$work/plain" >"$work/sanitized"
+(cd "$top/tests" && others $(cat "$work/sanitized")) >"$work/said"
 is_empty "scripts/test --all runs the whole of each test"
+
+cat >"$work/kit.py" <<'EOF'
+import os
+from lib import SHORT
+COUNT = 3 if SHORT else 5
+class Kit:
+    def many(self):
+        return COUNT
+EOF
+cat >"$work/test_it.py" <<'EOF'
+import os
+import kit
+def helped():
+    return kit.Kit().many()
+def test_by_a_helper():
+    helped()
+def test_by_the_environment():
+    os.environ.get("SANITIZERS")
+def test_by_a_value():
+    print(kit.COUNT)
+def test_alone():
+    print("SANITIZERS and SHORT")
+EOF
+others "$work/test_it.py" >"$work/said"
+[ "$(sed 's/^test_it.py: test_by_//' "$work/said" | tr '\n' ' ')" = "a_helper a_value the_environment " ]
+result $? "the cases that are another one with sanitizers are found"
 
 has() { # has ROOM TEST TEXT
     tests_of "$1" >"$work/said"

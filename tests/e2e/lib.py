@@ -21,11 +21,15 @@ import time
 import traceback
 import uuid
 
+import rest
+
 DEADLINE = float(os.environ.get("NVTXT_TEST_DEADLINE", "240"))
 TOP_BUILD = os.environ.get("top_builddir") or os.path.join(os.path.dirname(__file__), "..", "..")
 SANITIZERS = os.environ.get("SANITIZERS", "")  # as in configure --enable-sanitizers
 WRAPPER = os.environ.get("NVTXT_TEST_WRAPPER")  # valgrind, when it watches our programs
 SHORT = bool(os.environ.get("NVTXT_TEST_SHORT"))  # scripts/test: a part of what takes long
+# Tests that the same run of scripts/test has in a build with sanitizers as well.
+AGAIN = os.environ.get("NVTXT_TEST_AGAIN", "").split()
 WRAPPED = os.path.join(os.environ.get("NVTXT_TEST_FINDINGS", ""), "programs")
 
 # Runs under valgrind the program whose name it was called by. It has all it needs in itself,
@@ -389,13 +393,20 @@ class LockedStore:
         self.store.close()
 
 
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def own_path():
+    """As in the lists of the tests."""
+    return os.path.relpath(os.path.abspath(sys.argv[0]), TESTS)
+
+
 def left_out(tests):
     """The cases of this file that make no sense under valgrind, with the reason."""
     if not WRAPPER:
         return {}
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    path = os.path.relpath(os.path.abspath(sys.argv[0]), here)
-    with open(os.path.join(here, "valgrind.out"), encoding="utf-8") as file:
+    path = own_path()
+    with open(os.path.join(TESTS, "valgrind.out"), encoding="utf-8") as file:
         out = dict(re.findall("^%s (test_[a-z0-9_]+): (.+)$" % re.escape(path), file.read(), re.M))
     unknown = set(out) - {name for name, case in tests}
     if unknown:
@@ -408,7 +419,8 @@ def run(cases):
     tests = [(name, case) for name, case in cases.items() if name.startswith("test_")]
     out = left_out(tests)
     chosen = sys.argv[1:]
-    tests = [(name, case) for name, case in tests if not chosen or name in chosen]
+    same = rest.same(sys.argv[0]) if own_path() in AGAIN else ()
+    tests = [(name, case) for name, case in tests if (name in chosen if chosen else name not in same)]
     print("1..%d" % len(tests))
     failed = 0
     for number, (name, case) in enumerate(tests, 1):

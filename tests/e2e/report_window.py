@@ -23,9 +23,8 @@ ProcessId = 100
 
 class Page(browser.Browser):
     def key(self, *keys, picture="timeline"):
-        canvas = self.driver.find_element("css selector", "#%s canvas" % picture)
-        for key in keys:
-            canvas.send_keys(key)
+        self.run("document.querySelector(arguments[0]).focus()", "#%s canvas" % picture)
+        self.press(*keys)
 
     def text(self, name):
         return self.run("return document.getElementById(arguments[0]).textContent", name)
@@ -99,21 +98,30 @@ def range_lines(start, end, name, thread=1):
     return ['RangePush, %d, %d, "%s"' % (start, thread, name), "RangePop, %d, %d" % (end, thread)]
 
 
+# Keys in the page itself: thousands of them, each of which would be half a dozen messages to the browser.
+FLAME_WALK = """
+const canvas = document.querySelector("#flame-graph canvas"), live = document.getElementById("live"), said = [];
+const press = (key) => {
+    canvas.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    return live.textContent;
+};
+let depth = 1;
+press("Home");
+while (depth > 0) {
+    said.push(live.textContent);
+    if (press("ArrowDown") !== "no child") {
+        depth++;
+        continue;
+    }
+    while (depth > 0 && press("ArrowRight") === "no next one here") {
+        press("ArrowUp");
+        depth--;
+    }
+}
+return said;
+"""
+
+
 def flame_walk(at):
     """What the flame graph says of each path."""
-    said = []
-    at.key(Keys.HOME, picture="flame-graph")
-    stack = 1
-    while stack:
-        said.append(at.text("live"))
-        at.key(Keys.ARROW_DOWN, picture="flame-graph")
-        if at.text("live") != "no child":
-            stack += 1
-            continue
-        while stack:
-            at.key(Keys.ARROW_RIGHT, picture="flame-graph")
-            if at.text("live") != "no next one here":
-                break
-            at.key(Keys.ARROW_UP, picture="flame-graph")
-            stack -= 1
-    return said
+    return at.run(FLAME_WALK)

@@ -144,7 +144,7 @@ def test_walks_f1_by_keys():
         equal(at.selected()["start"], "0", "without a selection every arrow begins at the first event")
         at.key("?")
         equal(at.run("return document.getElementById('help').open"), True)
-        at.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
+        at.press(Keys.ESCAPE)
         equal(at.run("return document.getElementById('help').open"), False)
         at.quiet()
 
@@ -398,9 +398,9 @@ def test_has_a_treegrid():
         row = at.driver.find_element("css selector", "#event-grid tr[aria-expanded]")
         row.send_keys(Keys.ARROW_LEFT)
         equal(at.run("return document.querySelectorAll('#event-grid tr[data-row]').length"), 11)
-        at.driver.switch_to.active_element.send_keys(Keys.ENTER)
+        at.press(Keys.ENTER)
         equal(at.selected()["message"], "step")
-        at.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+        at.press(Keys.ARROW_RIGHT)
         equal(at.run("return document.querySelectorAll('#event-grid tr[data-row]').length"), 15)
         # It has what is in view: step, load, wait and the first request.
         at.run("location.hash = '#t=12..18'")

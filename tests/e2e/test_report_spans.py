@@ -28,6 +28,7 @@ STORES = 2 if os.environ.get("NVTXT_TEST_LONG") else 1  # of each shape
 TABLE = """return [...document.querySelectorAll('#names-table tbody tr')].map((row) =>
     [...row.cells].map((cell, i) => i < 2 ? cell.textContent.trim() : cell.dataset.value ?? null));"""
 SAID = "return document.getElementById('names-said').textContent"
+DESCRIBED = "return document.getElementById('flame-canvas').getAttribute('aria-label')"
 HIDDEN = "return document.getElementById('names-table').closest('[role=region]').hidden"
 KINDS = {slow.MARK: "mark", slow.PUSH_POP: "push/pop", slow.START_END: "start/end"}
 
@@ -90,6 +91,12 @@ def same(got, wanted, what):
                 equal(cell, str(number), "%s: %s %s, column %d" % (what, name, kind, at))
             else:
                 assert math.isclose(float(cell), number, rel_tol=1e-12, abs_tol=1e-9), (what, name, kind, at, cell, number)
+
+
+def set_span(at, span):
+    """Returns when the pictures are those of the span: they come a moment after it."""
+    equal(at.run("document.getElementById('flame-canvas').setAttribute('aria-label', ''); nvtxtReport.setSpan(...arguments)", *span), None)
+    at.wait(DESCRIBED + " !== ''")
 
 
 def random_span(chance, capture):
@@ -222,7 +229,8 @@ def test_callers_and_callees_are_those_of_the_paths():
             spans = [None] + [random_span(chance, capture) for _ in range(3)]
             for span in spans:
                 whole = (min(e.start for e in capture.events), capture.last + 1)
-                at.run("nvtxtReport.setSpan(arguments[0], arguments[1])", *(map(str, span) if span else (None, None)))
+                if span:
+                    set_span(at, map(str, span))
                 wanted, called = {}, {}
                 for event in capture.counted(slow.PUSH_POP):
                     if is_in(event, span or whole):
@@ -239,7 +247,6 @@ def test_callers_and_callees_are_those_of_the_paths():
                             row[1] += 0 if is_counted else length
                 for name, callers in wanted.items():
                     longest = max((e for e in capture.counted(slow.PUSH_POP) if e.message == name and is_in(e, span or whole)), key=lambda e: e.duration)
-                    at.run("return new Promise((done) => setTimeout(done, 200))")
                     at.run("nvtxtReport.select(arguments[0])", str(longest.row))
                     got = at.run("""return [...document.querySelectorAll('#callers table')].map((table) => [...table.querySelectorAll('tbody tr')].map(
                         (row) => [row.cells[0].textContent, row.cells[1].dataset.value, row.cells[2].dataset.value]))""")
@@ -252,11 +259,8 @@ def test_callers_and_callees_are_those_of_the_paths():
 
 def flame_of(at, span):
     """What the flame graph says of each path, and the sum that its description names."""
-    described = "return document.getElementById('flame-canvas').getAttribute('aria-label')"
-    before = at.run("document.getElementById('flame-canvas').setAttribute('aria-label', ''); nvtxtReport.setSpan(...arguments)", *span)
-    equal(before, None)
-    at.wait("return document.getElementById('flame-canvas').getAttribute('aria-label') !== ''")
-    return at.run(described), sorted(flame_walk(at))  # paths of one width may stand in any order
+    set_span(at, span)
+    return at.run(DESCRIBED), sorted(flame_walk(at))  # paths of one width may stand in any order
 
 
 def test_paths_of_a_span_over_everything_are_those_of_everything():

@@ -22,14 +22,9 @@ PIXEL = """nvtxtReport.redraw(); const canvas = document.getElementById('timelin
 return [...canvas.getContext('2d').getImageData(Math.round(arguments[0] * canvas.width), Math.round(arguments[1] * sharp), 1, 1).data]"""
 
 
-def active(at):
-    return at.driver.switch_to.active_element
-
-
 def press(at, *keys):
     """Keys where the focus is; what the live region says after the last one."""
-    for key in keys:
-        active(at).send_keys(key)
+    at.press(*keys)
     return at.text("live")
 
 
@@ -38,7 +33,7 @@ def tab_to(at, wanted, most=80):
     for _ in range(most):
         if at.run("return document.activeElement.matches(arguments[0])", wanted):
             return
-        active(at).send_keys(Keys.TAB)
+        at.press(Keys.TAB)
     raise AssertionError("Tab does not reach " + wanted)
 
 
@@ -106,7 +101,7 @@ def test_everything_is_done_by_keys_alone():
 
 
 def waited_after(at, key, text):
-    active(at).send_keys(key)
+    at.press(key)
     return waited(at, text)
 
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A line that is read by its shape is the same as one that is lexed and parsed: 10,000 random
-// streams (stream_kit.h) run through an interpreter of each kind (tests/fuzz/plan_kit.h). In every
-// fourth line something is changed: a byte more, less or other, odd blanks, a variable in the place
-// of a value or of the command. The bytes come in pieces that end anywhere in a line, down to one
-// byte, and the first interpreter is saved and restored in the middle of its streams.
+// streams (stream_kit.h), with NVTXT_TEST_SHORT 2,500, run through an interpreter of each kind
+// (tests/fuzz/plan_kit.h). In every fourth line something is changed: a byte more, less or other,
+// odd blanks, a variable in the place of a value or of the command. The bytes come in pieces that
+// end anywhere in a line, down to one byte, and the first interpreter is saved and restored in the
+// middle of its streams.
 //
 // `plan_streams SEED` runs one stream and prints it.
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "tests/plain/stream_kit.h"
 
 #define STREAMS 10000
+#define SHORT_STREAMS 2500
 #define SLOW_STREAMS 300 // under valgrind
 #define STREAM_LINES 60  // of each
 
@@ -138,7 +140,10 @@ int main(int argc, char **argv) {
         run(strtoull(argv[1], NULL, 10), true);
         return 0;
     }
-    uint64_t streams = getenv("NVTXT_TEST_WRAPPER") ? SLOW_STREAMS : STREAMS, fitting = 0;
+    uint64_t fitting = 0;
+    uint64_t streams = getenv("NVTXT_TEST_WRAPPER") ? SLOW_STREAMS
+                       : getenv("NVTXT_TEST_SHORT") ? SHORT_STREAMS
+                                                    : STREAMS;
     for (uint64_t seed = 0; seed < streams; seed++) {
         fitting += run(seed, false);
     }

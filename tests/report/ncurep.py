@@ -15,12 +15,12 @@ class Wire(bytes):
     """Bytes that stand as they are in place of a field's tag and value."""
 
 
-SHORT = [bytes([number]) for number in range(0x80)]
+ONE_BYTE = [bytes([number]) for number in range(0x80)]
 
 
 def varint(number):
     if 0 <= number < 0x80:
-        return SHORT[number]
+        return ONE_BYTE[number]
     number &= (1 << 64) - 1
     out = bytearray()
     while number > 0x7F:
