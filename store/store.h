@@ -47,7 +47,8 @@ int64_t store_next_source_id(const struct store *store);
 
 int store_begin(struct store *store);
 int store_write(struct store *store, struct store_batch *batch);
-// True when the transaction has as many batches as it should: commit it.
+// True when the transaction has as many batches as it should: commit it. Later writes may fail
+// (STORE_FAILED) for lack of room in it.
 bool store_is_full(const struct store *store);
 // Commits with one NVTXT_BATCHES row for the events of the transaction (none when it had none).
 int store_commit(struct store *store);

@@ -3,7 +3,7 @@
 // The cheapest way into SQLite is a statement that runs once over many rows; a loop of bind, step
 // and reset pays each time for entering and leaving the virtual machine. New strings come from a
 // virtual table (batch_strings.c), a function call for each. An event has 18 columns, so its row
-// comes as a whole, from a table of a database that is not there (event_pages.h).
+// comes as a whole, from a table of a database that is made while SQLite reads it (event_pages.h).
 //
 // Ids are known before SQLite gives them: within a transaction nobody else writes, and SQLite gives
 // a row without a rowid the largest one plus 1. So a first pass over the records looks up, or

@@ -209,11 +209,11 @@ static unsigned char *put_schema_row(unsigned char *out, unsigned table) {
                            (int)(strlen(store_schema_events_sql) - sizeof(EVENTS_BEGIN)),
                            store_schema_events_sql + sizeof(EVENTS_BEGIN) - 1);
     unsigned char head[16], *types = head + 1;
-    types = store_put_varint(types, 5 * 2 + 13); // texts and an integer of one byte, as in
-    types = store_put_varint(types, (uint64_t)name_len * 2 + 13); // event_record.c
-    types = store_put_varint(types, (uint64_t)name_len * 2 + 13);
-    types = store_put_varint(types, 1);
-    types = store_put_varint(types, (uint64_t)sql_len * 2 + 13);
+    types = store_put_text_type(types, 5);
+    types = store_put_text_type(types, (size_t)name_len);
+    types = store_put_text_type(types, (size_t)name_len);
+    *types++ = 1; // an integer of one byte
+    types = store_put_text_type(types, (size_t)sql_len);
     size_t head_len = (size_t)(types - head);
     head[0] = (unsigned char)head_len;
     out = store_put_varint(out, head_len + 5 + (size_t)name_len * 2 + 1 + (size_t)sql_len);
@@ -484,8 +484,11 @@ static int add_leaf(struct store_event_pages *pages, struct store_event_leaf *wa
             break;
         }
     }
+    if (leaf->count == 0) { // the batch counts more events than it has
+        return SQLITE_INTERNAL;
+    }
     leaf->page = take_pages(pages, count);
-    pages->leaf_count += leaf->count > 0;
+    pages->leaf_count++;
     return SQLITE_OK;
 }
 

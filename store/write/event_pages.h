@@ -3,7 +3,7 @@
 // The events of a batch as the pages of an attached database, "nvtxt_batch". It has tables with the
 // columns of NVTX_EVENTS, each of which is filled once in a transaction. `INSERT INTO NVTX_EVENTS
 // SELECT * FROM nvtxt_batch.…` then copies whole records
-// (https://www.sqlite.org/fileformat2.html), which costs a third of making them from values.
+// (https://www.sqlite.org/fileformat2.html), which costs 40 % of making them from values.
 //
 // No file and no memory is behind it: a VFS of its own writes a page into SQLite's buffer when
 // SQLite reads it. What SQLite reads of a page does not change until the next transaction, as of a
@@ -20,8 +20,8 @@
 #include "store/db/sql.h"
 #include "store/value/record.h"
 
-// Tables: a transaction can write so many batches, less the tables that are left for a large one:
-// a table has room for some 300 MB.
+// The tables. A batch fills one, and a further one for each 300 MB. The last ones are left for a
+// large batch.
 #define STORE_EVENT_TABLES 20
 #define STORE_EVENT_TABLES_LEFT 4
 

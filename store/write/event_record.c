@@ -33,6 +33,10 @@ unsigned char *store_put_varint(unsigned char *out, uint64_t value) {
     return out;
 }
 
+unsigned char *store_put_text_type(unsigned char *out, size_t len) {
+    return store_put_varint(out, (uint64_t)len * 2 + SERIAL_TEXT);
+}
+
 // ---- Values -----------------------------------------------------------------------------------
 
 static void put_8_bytes(unsigned char *out, uint64_t value) {
@@ -87,9 +91,8 @@ static void add_real(struct store_event_record *record, double value) {
 }
 
 static void add_text(struct store_event_record *record, size_t len) {
-    record->head_len = (size_t)(store_put_varint(record->head + record->head_len,
-                                                 (uint64_t)len * 2 + SERIAL_TEXT) -
-                                record->head);
+    unsigned char *end = store_put_text_type(record->head + record->head_len, len);
+    record->head_len = (size_t)(end - record->head);
 }
 
 // ---- The columns of a row ---------------------------------------------------------------------

@@ -38,5 +38,9 @@ void store_event_record_put(const struct store_event_record *record, unsigned ch
 // Writes a number below 2^56 as SQLite's variable-length integer; returns what is behind it.
 unsigned char *store_put_varint(unsigned char *out, uint64_t value);
 
+// Writes the type that a text of so many bytes has in the header of a record; returns what is
+// behind it.
+unsigned char *store_put_text_type(unsigned char *out, size_t len);
+
 // Writes the lower `size` bytes of a number, the highest one first; returns what is behind them.
 unsigned char *store_put_number(unsigned char *out, uint64_t value, size_t size);
